@@ -1,1 +1,1 @@
-
+"""QThread workers and the helper processes they drive."""
