@@ -91,11 +91,13 @@ class Job(QObject):
 class Lane(QThread):
     """A worker thread with a helper process of its own.
 
-    `helper_started(pid)` and `helper_lost()` tell about the process. `close` ends both within a moment.
+    `helper_started(pid)` and `helper_lost()` tell about the process; `released(job_id)` that the worker holds
+    the job no more, and so the main thread may let go of it. `close` ends both within a moment.
     """
 
     helper_started = Signal(int)
     helper_lost = Signal()
+    released = Signal(int)
 
     def __init__(self, settings: HelperSettings) -> None:
         super().__init__()
@@ -127,8 +129,14 @@ class Lane(QThread):
     def run(self) -> None:
         while not self._closing:
             job = self._inbox.get()
-            if job is not None and not job.cancel_wanted:
+            if job is None:
+                continue
+            if not job.cancel_wanted:
                 self._perform(job)
+            job_id = job.job_id
+            # A QObject of the main thread must not die here, by the last reference being this one.
+            del job
+            self.released.emit(job_id)
         self._drop_helper()
 
     def _perform(self, job: Job) -> None:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any, Literal
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, Slot
 
 from kiruviz.jobs.helper import HelperSettings
 from kiruviz.jobs.lane import Job, Lane
@@ -32,7 +32,7 @@ class JobRunner(QObject):
         self._numba_cache = numba_cache
         self._lanes: dict[LaneName, Lane] = {}
         self._by_key: dict[str, Job] = {}
-        self._alive: set[Job] = set()
+        self._held: dict[int, Job] = {}
         self._ids = itertools.count(1)
         self._closed = False
 
@@ -55,11 +55,9 @@ class JobRunner(QObject):
         if key is not None and (old := self._by_key.get(key)) is not None:
             old.cancel()
         job = Job(next(self._ids), title, function, args, kwargs)
-        job.setParent(self)
-        self._alive.add(job)
+        self._held[job.job_id] = job
         if key is not None:
             self._by_key[key] = job
-        job.ended.connect(lambda: self._forget(job, key))
         self.lane(lane).put(job)
         if not quiet:
             self.job_started.emit(job)
@@ -78,25 +76,28 @@ class JobRunner(QObject):
             # The layout lane's kernel runs on one thread, for repeatable results; together the lanes stay
             # within the cores, but for short bursts.
             threads = 1 if name in ("layout", "paper") else max(1, (os.cpu_count() or 2) - 1)
-            self._lanes[name] = Lane(HelperSettings(name, threads, self._numba_cache))
+            lane = Lane(HelperSettings(name, threads, self._numba_cache))
+            lane.released.connect(self._let_go)
+            self._lanes[name] = lane
         return self._lanes[name]
 
     @property
     def busy(self) -> bool:
-        return bool(self._alive)
+        """Whether any job is unfinished."""
+        return any(not job.is_over for job in self._held.values())
 
     def close(self) -> None:
         """Cancel everything, end every helper and thread."""
         self._closed = True
-        for job in list(self._alive):
+        for job in list(self._held.values()):
             job.cancel()
         for lane in self._lanes.values():
             lane.close()
         self._lanes.clear()
+        self._held.clear()
 
-    def _forget(self, job: Job, key: str | None) -> None:
-        self._alive.discard(job)
-        if key is not None and self._by_key.get(key) is job:
+    @Slot(int)
+    def _let_go(self, job_id: int) -> None:
+        job = self._held.pop(job_id, None)
+        for key in [key for key, held in self._by_key.items() if held is job]:
             del self._by_key[key]
-        # The worker may still hold the job for a moment; Qt deletes it once it is safe.
-        job.setParent(None)
