@@ -1,0 +1,50 @@
+"""Memory is estimated before it is taken."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from kiruviz.errors import UserError
+from kiruviz.space import Space
+
+_SHARE = 0.8
+
+
+def memory_needed(rows: int, size: int, method: str, params: dict[str, Any]) -> int:
+    """Bytes a method takes beyond the rows themselves, from above.
+
+    k-means and PCA centre a copy of the rows; UMAP keeps a neighbour graph (index, distance, weights of both
+    directions, epochs of each edge) and one block of the score matrix.
+    """
+    copy = rows * size * 4
+    if method == "umap":
+        neighbors = int(params.get("n_neighbors", 15))
+        return copy + rows * neighbors * 2 * 40 + min(rows * rows * 4, 1 << 28)
+    return 2 * copy
+
+
+def memory_available() -> int | None:
+    """Bytes of memory that can be taken now, or None where the system does not tell."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def refuse_if_too_large(space: Space, method: str, params: dict[str, Any]) -> None:
+    """Raise UserError, with both figures, where a job would not fit the memory at hand."""
+    available = memory_available()
+    needed = memory_needed(len(space), space.vectors.shape[1], method, params)
+    if available is not None and needed > _SHARE * available:
+        raise UserError(
+            f"{method} on {len(space):,} rows would take about {needed / 1e9:.1f} GB and {available / 1e9:.1f} GB are "
+            "free; filter the rows or close other programs."
+        )

@@ -1,0 +1,147 @@
+"""The jobs behind the map: projections, clusters and the evidence beside them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from kiruviz.analysis import clustering, evidence, projection, umap_layout
+from kiruviz.analysis.carry import carry_over
+from kiruviz.analysis.stability import seed_agreement
+from kiruviz.errors import UserError
+from kiruviz.progress import Progress
+from kiruviz.space import Recipe
+from kiruviz.tasks.estimates import refuse_if_too_large
+from kiruviz.tasks.spaces import space
+
+Method = Literal["pca", "umap"]
+METHODS: tuple[Method, ...] = ("pca", "umap")
+Coords = npt.NDArray[np.float32]
+Assignment = npt.NDArray[np.int32]
+
+# Beyond this many rows, what needs many runs or all pairs is asked for, not run unasked.
+FEW_ROWS = 2000
+
+
+@dataclass(frozen=True)
+class ClusterSpec:
+    """How rows are grouped: k-means, as scikit-learn's `KMeans(k, n_init=n_init, random_state=seed)`."""
+
+    k: int = 8
+    n_init: int = 10
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class FormerLabels:
+    """The rows and groups that names are carried over from."""
+
+    names: tuple[str, ...]
+    assignment: Assignment
+
+
+@dataclass(frozen=True)
+class ClusterOutcome:
+    """The new groups; `carried` maps a new cluster to the former one whose name it takes over, `report` says why."""
+
+    assignment: Assignment
+    spec: ClusterSpec
+    carried: dict[int, int] = field(default_factory=dict)
+    report: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ProjectionOutcome:
+    """Coordinates (n, 2) float32 and what they were made with."""
+
+    coords: Coords
+    method: Method
+    params: dict[str, Any]
+    note: str = ""
+
+
+def warm_analysis(progress: Progress) -> None:
+    """Import what PCA and k-means need, so that the first map does not wait for it."""
+    rows = np.random.default_rng(0).normal(size=(32, 4)).astype(np.float32)
+    projection.pca(rows)
+    clustering.kmeans(rows, 2, 1, 0, progress)
+
+
+def warm_layout(progress: Progress) -> None:
+    """Import and compile what UMAP needs; the first time on a machine this takes up to a minute."""
+    umap_layout.warm_up(progress)
+
+
+def project(
+    progress: Progress, recipe: Recipe, method: Method, params: dict[str, Any], init: Coords | None = None
+) -> ProjectionOutcome:
+    """Project a Space to two dimensions. `params` are the method's own; missing ones take their defaults."""
+    made = space(recipe)
+    refuse_if_too_large(made, method, params)
+    if method == "pca":
+        pca_params = _checked("pca", projection.PcaParams(), params)
+        result = projection.pca(made.vectors, pca_params.components)
+        shares = " + ".join(f"{100 * share:.1f} %" for share in result.explained)
+        return ProjectionOutcome(result.coords, "pca", asdict(pca_params), f"{shares} of the variance")
+    umap_params = _checked("umap", projection.default_umap_params(len(made)), params)
+    start = projection.pca(made.vectors).coords if init is None else np.asarray(init, np.float32)
+    coords = umap_layout.umap(made.vectors, umap_params, start, progress)
+    return ProjectionOutcome(coords, "umap", asdict(umap_params))
+
+
+def default_params(method: Method, n_rows: int) -> dict[str, Any]:
+    """Every parameter of a method with the value it has for a map of `n_rows`."""
+    return asdict(projection.PcaParams() if method == "pca" else projection.default_umap_params(n_rows))
+
+
+def cluster(
+    progress: Progress, recipe: Recipe, spec: ClusterSpec, former: FormerLabels | None = None
+) -> ClusterOutcome:
+    """Group the rows of a Space; names of `former` groups are carried over by overlap."""
+    made = space(recipe)
+    refuse_if_too_large(made, "kmeans", {"k": spec.k})
+    found = clustering.kmeans(made.vectors, spec.k, spec.n_init, spec.seed, progress)
+    if former is None:
+        return ClusterOutcome(found.labels, spec)
+    carried = carry_over(former.names, former.assignment, made.names, found.labels)
+    return ClusterOutcome(found.labels, spec, carried.mapping, tuple(carried.lines()))
+
+
+def split_members(progress: Progress, recipe: Recipe, positions: npt.NDArray[np.int64], seed: int) -> Assignment:
+    """Group the members of one cluster into two, from their rows alone."""
+    return clustering.split(space(recipe).vectors[positions], 2, seed)
+
+
+def describe_clusters(
+    progress: Progress, recipe: Recipe, assignment: Assignment
+) -> dict[int, evidence.Evidence]:
+    """What stands beside each cluster's name: nearest and edge words, shared traits, next clusters, silhouette."""
+    made = space(recipe)
+    return evidence.summary(made, assignment, progress)
+
+
+def cluster_stability(
+    progress: Progress, recipe: Recipe, assignment: Assignment, spec: ClusterSpec, seeds: int = 5
+) -> dict[int, float]:
+    """How well each cluster comes back under other k-means seeds: mean best Jaccard overlap, 0 to 1."""
+    made = space(recipe)
+    others = tuple(spec.seed + 1 + i for i in range(seeds))
+    return seed_agreement(made.vectors, assignment, spec.k, spec.n_init, others, progress)
+
+
+def silhouettes(progress: Progress, recipe: Recipe, spec: ClusterSpec, largest: int = 16) -> list[tuple[int, float]]:
+    """Mean silhouette (Euclidean, on the rows as clustered) for k = 2..largest, so that k is not chosen blind."""
+    made = space(recipe)
+    ks = [k for k in range(2, largest + 1) if k < len(made)]
+    return clustering.silhouette_over_k(made.vectors, ks, spec.n_init, spec.seed, progress)
+
+
+def _checked(method: str, defaults: Any, params: dict[str, Any]) -> Any:
+    known = asdict(defaults)
+    for name in params:
+        if name not in known:
+            raise UserError(f"{method} has no parameter “{name}”; it has {', '.join(known)}.")
+    return replace(defaults, **params)

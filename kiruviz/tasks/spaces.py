@@ -1,0 +1,234 @@
+"""Opening a model, making a Space from a recipe, and the questions one asks of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from kiruviz.analysis.neighbors import nearest
+from kiruviz.analysis.quality import mean_random_cosine
+from kiruviz.errors import UserError
+from kiruviz.models.checkpoint import Card, Checkpoint
+from kiruviz.models.opening import open_model as open_checkpoint
+from kiruviz.models.rows import make_space, resolve_words, select
+from kiruviz.models.vocabulary import Vocabulary
+from kiruviz.progress import Progress, Silent
+from kiruviz.session.store import SpaceRecord
+from kiruviz.space import FloatArray, Kind, Metric, Recipe, Rows, Space, Transform
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What the window needs to know of an open model.
+
+    `kinds` are the tables it has; `token_kinds` and `scripts` what its vocabulary holds, most frequent first.
+    """
+
+    card: Card
+    kinds: tuple[Kind, ...]
+    token_kinds: tuple[str, ...]
+    scripts: tuple[str, ...]
+    has_tokenizer: bool
+
+
+@dataclass(frozen=True)
+class TokenPiece:
+    """One token of a text: its row, its exact text, and how it stands in the vocabulary."""
+
+    token_id: int
+    text: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class RowCount:
+    """How many rows a choice gives; `dropped` names each word left out, and why."""
+
+    count: int
+    dropped: tuple[tuple[str, str], ...] = ()
+    several_pieces: int = 0
+
+
+@dataclass(frozen=True)
+class Neighbor:
+    token_id: int
+    token: str
+    score: float
+
+
+@dataclass(frozen=True)
+class NeighborList:
+    """The nearest rows of the whole table to one query.
+
+    `baseline` is the mean cosine of random pairs of rows under the same transform, to judge scores by.
+    """
+
+    query: str
+    metric: Metric
+    transform: Transform
+    neighbors: tuple[Neighbor, ...]
+    baseline: float
+    row_ids: tuple[int, ...] = field(default=())
+
+
+@lru_cache(maxsize=2)
+def checkpoint(ref: str) -> Checkpoint:
+    """The open checkpoint, kept while it is in use in this process."""
+    return open_checkpoint(ref)
+
+
+@lru_cache(maxsize=2)
+def space(recipe: Recipe) -> Space:
+    """The Space of a recipe, kept while it is in use in this process.
+
+    Raises UserError where the model at hand is not the one the recipe was made on.
+    """
+    opened = checkpoint(recipe.model)
+    if recipe.identity and recipe.identity != opened.identity:
+        raise UserError(
+            f"The model {recipe.model} is not the one this map was made from (its identity differs); "
+            "open the original model to compute on, or start a new map."
+        )
+    return make_space(opened, recipe, Silent())
+
+
+def open_model(progress: Progress, ref: str) -> ModelInfo:
+    """Open a model and read its card."""
+    progress.report(None, f"Opening {ref}")
+    opened = checkpoint(ref)
+    vocabulary = opened.vocabulary(progress)
+    return ModelInfo(
+        card=opened.card,
+        kinds=opened.kinds,
+        token_kinds=_by_count(vocabulary.kind),
+        scripts=_by_count(vocabulary.script),
+        has_tokenizer=opened.tokenizer is not None,
+    )
+
+
+def build_space(progress: Progress, recipe: Recipe) -> SpaceRecord:
+    """Everything about a Space but its vectors: what the window and the session keep."""
+    progress.report(None, "Looking up the rows")
+    made = space(recipe)
+    if not len(made):
+        raise UserError("No row is left after the filters; loosen a filter or choose other words.")
+    opened = checkpoint(recipe.model)
+    return SpaceRecord(
+        recipe=made.recipe,
+        names=made.names,
+        row_ids=made.row_ids,
+        columns=made.columns,
+        model_title=opened.card.name,
+        card=opened.card.to_json(),
+    )
+
+
+def count_rows(progress: Progress, ref: str, rows: Rows) -> RowCount:
+    """How many rows `rows` would give, without making them."""
+    opened = checkpoint(ref)
+    if rows.words is None:
+        return RowCount(len(select(opened.vocabulary(progress), rows.filters)))
+    resolved = resolve_words(opened, rows)
+    return RowCount(
+        count=len(resolved.names),
+        dropped=tuple(resolved.dropped),
+        several_pieces=int(np.count_nonzero(np.asarray(resolved.pieces) > 1)),
+    )
+
+
+def tokenize(progress: Progress, ref: str, text: str) -> tuple[TokenPiece, ...]:
+    """The tokens of a text, without special tokens added."""
+    opened = checkpoint(ref)
+    tokenizer = opened.tokenizer
+    if tokenizer is None:
+        raise UserError(f"{opened.card.name} has no tokenizer beside its weights, so text cannot be looked up.")
+    vocabulary = opened.vocabulary(progress)
+    return tuple(TokenPiece(i, vocabulary.text[i], str(vocabulary.kind[i])) for i in tokenizer.encode(text))
+
+
+def find_row(ref: str, token: str, by_id: bool = False) -> int:
+    """The table row of a TOKEN as the command line takes it: the exact token, else with a leading space."""
+    opened = checkpoint(ref)
+    vocabulary = opened.vocabulary(Silent())
+    if by_id:
+        if not token.lstrip("-").isdigit() or not 0 <= int(token) < len(vocabulary.text):
+            raise UserError(
+                f"{opened.card.name} has no row “{token}”; --id takes a number from 0 to {len(vocabulary.text) - 1}."
+            )
+        return int(token)
+    row = vocabulary.find(token)
+    if row is None:
+        raise UserError(_not_a_token(opened, vocabulary, token))
+    return row
+
+
+def _not_a_token(opened: Checkpoint, vocabulary: Vocabulary, token: str) -> str:
+    pieces = opened.tokenizer.encode(token) if opened.tokenizer is not None else []
+    shown = ", ".join(f"“{vocabulary.text[i]}” ({i})" for i in pieces[:6])
+    parts = f" It is {len(pieces)} tokens: {shown}; name one of them." if pieces else " Use --id with a row number."
+    return f"“{token}” is not one token of {opened.card.name}.{parts}"
+
+
+def neighbors(
+    progress: Progress,
+    ref: str,
+    kind: Kind,
+    transform: Transform,
+    row_ids: tuple[int, ...],
+    query: str,
+    metric: Metric = "cosine",
+    k: int = 10,
+) -> NeighborList:
+    """The `k` nearest rows of the whole table to one row, or to the mean of several (a word of several tokens).
+
+    The transform is fitted on the whole table and applied to all of it, so that hiding rows on the map
+    changes nothing. The query's own row is left out.
+    """
+    if k < 1:
+        raise UserError(f"The number of neighbours must be at least 1, not {k}.")
+    table, keep = _transformed_table(ref, kind, transform)
+    wanted = np.asarray(row_ids, np.int64)
+    vector = np.asarray(table[wanted], np.float32).mean(axis=0)
+    exclude = row_ids if len(row_ids) == 1 else ()
+    ids, scores = nearest(table, vector, metric, k, exclude=exclude, keep=keep, progress=progress)
+    vocabulary = checkpoint(ref).vocabulary(progress)
+    return NeighborList(
+        query=query,
+        metric=metric,
+        transform=transform,
+        neighbors=tuple(
+            Neighbor(int(i), vocabulary.text[int(i)], float(s)) for i, s in zip(ids, scores, strict=True)
+        ),
+        baseline=_baseline(ref, kind, transform),
+        row_ids=row_ids,
+    )
+
+
+@lru_cache(maxsize=2)
+def _transformed_table(ref: str, kind: Kind, transform: Transform) -> tuple[FloatArray, np.ndarray[Any, Any]]:
+    opened = checkpoint(ref)
+    vocabulary = opened.vocabulary(Silent())
+    keep = np.asarray(vocabulary.finite) & (np.asarray(vocabulary.kind) != "padding")
+    table = opened.table(kind)
+    if transform != Transform():
+        from kiruviz.analysis.transforms import fit
+
+        table = fit(table, keep, transform).apply(table)
+    return table, keep
+
+
+@lru_cache(maxsize=8)
+def _baseline(ref: str, kind: Kind, transform: Transform) -> float:
+    table, keep = _transformed_table(ref, kind, transform)
+    rows = np.flatnonzero(keep)
+    sample = np.random.default_rng(0).choice(rows, size=min(len(rows), 4000), replace=False)
+    return mean_random_cosine(np.asarray(table[np.sort(sample)]), seed=0)
+
+
+def _by_count(values: Any) -> tuple[str, ...]:
+    names, counts = np.unique(np.asarray(values), return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    return tuple(str(names[i]) for i in order if str(names[i]))
