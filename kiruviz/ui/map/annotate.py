@@ -1,0 +1,133 @@
+"""Which words and names stand on the map at this look, and where: nothing collides, more with each zoom."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtGui import QFont, QFontMetricsF
+
+from kiruviz.analysis.placement import place, place_names
+from kiruviz.ui.map.scene import Annotations, Scene
+from kiruviz.ui.map.viewport import Viewport
+from kiruviz.ui.theme import text_font
+
+# More candidates than this are not tried: the canvas has no room for them.
+MOST_WORDS = 420
+WORD_PX = 12
+NAME_PX = 16
+
+
+def name_font(italic: bool) -> QFont:
+    return text_font(NAME_PX, QFont.Weight.DemiBold, italic)
+
+
+class Annotator:
+    """Places words and names, remembering text widths and each word's side between looks."""
+
+    def __init__(self) -> None:
+        self._metrics = QFontMetricsF(text_font(WORD_PX))
+        self._widths: dict[str, float] = {}
+        self._sides: dict[int, int] = {}
+
+    def forget(self) -> None:
+        """Forget the words' sides: another map has come."""
+        self._sides.clear()
+
+    def annotate(
+        self,
+        scene: Scene,
+        view: Viewport,
+        screen: npt.NDArray[np.float32],
+        radius: float,
+        obstacles: list[tuple[float, float, float, float]],
+        words: bool = True,
+    ) -> Annotations:
+        """The annotations for `screen` (n, 2), the rows' places in pixels; `obstacles` are boxes kept free."""
+        bounds = (4.0, 4.0, float(view.width - 4), float(view.height - 4))
+        inside = np.flatnonzero(
+            (screen[:, 0] > 0) & (screen[:, 0] < view.width) & (screen[:, 1] > 0) & (screen[:, 1] < view.height)
+        )
+        near = screen[inside] if len(inside) <= 4000 else None
+        marks, taken = self._names(scene, view, bounds, near, radius, obstacles)
+        if not words or not len(inside):
+            return Annotations(marks=marks)
+        rows = self._candidates(scene, inside)
+        sizes = np.array([(self._width(scene.names[i]), self._metrics.height()) for i in rows])
+        previous = np.array([self._sides.get(int(i), -1) for i in rows], np.int8)
+        placed = place(
+            screen[rows],
+            sizes,
+            self._priority(scene, rows),
+            radius + 3,
+            bounds,
+            obstacles=np.array(taken) if taken else None,
+            points=near,
+            point_radius=radius,
+            previous=previous,
+        )
+        for row, side in zip(rows.tolist(), placed.side.tolist(), strict=True):
+            if side >= 0:
+                self._sides[row] = side
+        shown = placed.side >= 0
+        return Annotations(rows[shown], placed.boxes[shown], marks)
+
+    def _names(
+        self,
+        scene: Scene,
+        view: Viewport,
+        bounds: tuple[float, float, float, float],
+        points: npt.NDArray[np.float32] | None,
+        radius: float,
+        obstacles: list[tuple[float, float, float, float]],
+    ) -> tuple[tuple[tuple[object, object, bool], ...], list[tuple[float, float, float, float]]]:
+        taken = list(obstacles)
+        if not scene.marks:
+            return (), taken
+        places = view.to_screen(np.array([(m.x, m.y) for m in scene.marks], np.float32))
+        here = [
+            i for i, (x, y) in enumerate(places.tolist()) if 0 <= x <= view.width and 0 <= y <= view.height
+        ]
+        if not here:
+            return (), taken
+        sizes = []
+        for i in here:
+            box = QFontMetricsF(name_font(scene.marks[i].italic))
+            sizes.append((box.horizontalAdvance(scene.marks[i].text) + 4, box.height()))
+        found = place_names(
+            places[here],
+            np.array(sizes),
+            bounds,
+            obstacles=np.array(obstacles) if obstacles else None,
+            points=points,
+            point_radius=radius,
+            priority=np.array([scene.marks[i].size for i in here], float),
+        )
+        marks = []
+        for i, box, placed, leader in zip(here, found.boxes, found.placed, found.leader, strict=True):
+            if placed:
+                marks.append((scene.marks[i], box, bool(leader)))
+                taken.append(tuple(box))
+        return tuple(marks), taken
+
+    def _candidates(self, scene: Scene, inside: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        if len(inside) <= MOST_WORDS:
+            return inside
+        first = self._priority(scene, inside)
+        return inside[np.argpartition(-first, MOST_WORDS)[:MOST_WORDS]]
+
+    def _priority(self, scene: Scene, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """What must be seen first: the focus, then what a search lit, then the selected, then common words."""
+        value = scene.importance[rows].astype(np.float64)
+        if len(scene.selected):
+            value = value + 100.0 * np.isin(rows, scene.selected)
+        if len(scene.lit):
+            value = value + 1000.0 * np.isin(rows, scene.lit)
+        if scene.focus is not None:
+            value = value + 10000.0 * (rows == scene.focus)
+        return value
+
+    def _width(self, name: str) -> float:
+        width = self._widths.get(name)
+        if width is None:
+            width = self._widths[name] = self._metrics.horizontalAdvance(name) + 2
+        return width
