@@ -1,0 +1,121 @@
+"""Names given to clusters carry over to a new clustering by the rows the clusters share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class Carried:
+    """One old cluster that lives on: its `new` number, its `old` number and their overlap."""
+
+    new: int
+    old: int
+    jaccard: float
+
+
+@dataclass(frozen=True)
+class CarryOver:
+    """How old clusters continue in a new clustering.
+
+    Attributes
+    ----------
+    mapping : dict
+        New cluster -> old cluster.
+    carried : tuple of Carried
+        The same with the overlaps, ordered by new cluster.
+    dropped : tuple of int
+        Old clusters that no new cluster continues; their names must not be thrown away by the caller.
+    """
+
+    mapping: dict[int, int]
+    carried: tuple[Carried, ...]
+    dropped: tuple[int, ...]
+
+
+def carry_over(
+    old_names: Sequence[str],
+    old_assignment: npt.ArrayLike,
+    new_names: Sequence[str],
+    new_assignment: npt.ArrayLike,
+    min_jaccard: float = 0.25,
+) -> CarryOver:
+    """Match old clusters with new ones, each at most once, by the overlap of their rows' names.
+
+    Overlap is Jaccard's over the names that both clusterings have, so that added or removed rows count
+    for nothing. Pairs that are more than half alike are settled first: at Jaccard > 0.5 no third cluster
+    can be as close to either, so such a name is always carried. The remaining clusters are matched by
+    optimal assignment (`scipy.optimize.linear_sum_assignment`), exactly half alike counting as settled too
+    if they are free. Pairs below `min_jaccard` are not carried.
+
+    Parameters
+    ----------
+    old_names, new_names : sequences of str
+        Row names; a name that occurs several times counts once per row, in order.
+    old_assignment, new_assignment : (n,) int
+        Cluster of each row; noise (-1) is in no cluster.
+    min_jaccard : float
+        The least overlap that carries a name.
+
+    Returns
+    -------
+    CarryOver
+    """
+    old = np.asarray(old_assignment, dtype=np.int64)
+    new = np.asarray(new_assignment, dtype=np.int64)
+    if len(old) != len(old_names) or len(new) != len(new_names):
+        raise ValueError("every row needs a name and a cluster")
+    old_ids = [int(c) for c in np.unique(old[old >= 0])]
+    new_ids = [int(c) for c in np.unique(new[new >= 0])]
+    if not old_ids or not new_ids:
+        return CarryOver({}, (), tuple(old_ids))
+    overlap = _jaccard(_numbered(old_names, old), _numbered(new_names, new), old_ids, new_ids)
+    carried = [Carried(new_ids[j], old_ids[i], float(overlap[i, j])) for i, j in _match(overlap, min_jaccard)]
+    carried.sort(key=lambda c: c.new)
+    kept = {c.old for c in carried}
+    return CarryOver({c.new: c.old for c in carried}, tuple(carried), tuple(c for c in old_ids if c not in kept))
+
+
+def _numbered(names: Sequence[str], assignment: npt.NDArray[np.int64]) -> dict[tuple[str, int], int]:
+    """(name, how many rows before had it) -> cluster."""
+    seen: dict[str, int] = {}
+    out: dict[tuple[str, int], int] = {}
+    for name, cluster in zip(names, assignment.tolist(), strict=True):
+        turn = seen.get(name, 0)
+        seen[name] = turn + 1
+        out[name, turn] = cluster
+    return out
+
+
+def _jaccard(
+    old: dict[tuple[str, int], int],
+    new: dict[tuple[str, int], int],
+    old_ids: list[int],
+    new_ids: list[int],
+) -> npt.NDArray[np.float64]:
+    """Overlap of each old with each new cluster over the rows both have, (old, new)."""
+    shared = [key for key in old if key in new]
+    was = np.array([old[key] for key in shared], dtype=np.int64)
+    now = np.array([new[key] for key in shared], dtype=np.int64)
+    both = np.zeros((len(old_ids), len(new_ids)))
+    in_both = (was >= 0) & (now >= 0)
+    np.add.at(both, (np.searchsorted(old_ids, was[in_both]), np.searchsorted(new_ids, now[in_both])), 1.0)
+    old_sizes = np.bincount(np.searchsorted(old_ids, was[was >= 0]), minlength=len(old_ids))
+    new_sizes = np.bincount(np.searchsorted(new_ids, now[now >= 0]), minlength=len(new_ids))
+    union = old_sizes[:, None] + new_sizes[None, :] - both
+    return np.asarray(np.divide(both, union, out=np.zeros_like(both), where=union > 0))
+
+
+def _match(overlap: npt.NDArray[np.float64], min_jaccard: float) -> list[tuple[int, int]]:
+    from scipy.optimize import linear_sum_assignment
+
+    # A sum of many small overlaps must not break up a pair that is half alike, so these weigh more than
+    # all others together; and a pair too small to be carried must not weigh at all.
+    weight = np.where(overlap >= max(min_jaccard, np.finfo(float).tiny), overlap, 0.0)
+    weight = np.where(overlap >= 0.5, weight + min(overlap.shape), weight)
+    rows, columns = linear_sum_assignment(weight, maximize=True)
+    return [(int(i), int(j)) for i, j in zip(rows, columns, strict=True) if weight[i, j] > 0.0]
