@@ -203,11 +203,14 @@ def main() -> int:
     options = parser.parse_args()
     try:
         set_up(options.dev, options.yes)
-    except (SetupError, setup_system.LibrariesMissing) as error:
+    except (SetupError, setup_system.LibrariesMissingError) as error:
         print(error, file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"{error.filename or ROOT}: {error.strerror}; make room or get the right to write there, then start again.", file=sys.stderr)
+        print(
+            f"{error.filename or ROOT}: {error.strerror}; make room or get the right to write there, then start again.",
+            file=sys.stderr,
+        )
         return 1
     except KeyboardInterrupt:
         print("\nStopped. Start again to go on from here.", file=sys.stderr)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 _FETCHED = re.compile(r"(Downloading|Using cached) (?:\S*/)?([A-Za-z0-9_.]+?)-([0-9][^-]*)-\S+ \(([\d.]+) MB\)")
@@ -96,7 +96,7 @@ def _read(process: subprocess.Popen[str], lines: queue.SimpleQueue[str | None]) 
     lines.put(None)
 
 
-def _following(lines: queue.SimpleQueue[str | None]):  # noqa: ANN202
+def _following(lines: queue.SimpleQueue[str | None]) -> Iterator[str]:
     """Hand on pip's lines as they come and tell the person what is going on, with a clock where that can be shown."""
     shown, since = "resolving", time.monotonic()
     live = sys.stdout.isatty()

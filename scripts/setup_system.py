@@ -49,7 +49,7 @@ _OTHER_SYSTEMS = {
 }
 
 
-class LibrariesMissing(Exception):
+class LibrariesMissingError(Exception):
     """Qt cannot even be imported: one sentence and the line to run."""
 
 
@@ -82,7 +82,7 @@ def provide(virtual_screen: bool) -> str:
         return ""
     text = f"Qt needs system libraries that are missing; to install them, run:\n  {_line(packages)}"
     if missing(_IMPORT):
-        raise LibrariesMissing(text)
+        raise LibrariesMissingError(text)
     return text
 
 
