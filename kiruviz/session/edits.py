@@ -1,0 +1,219 @@
+"""The label operations: a LabelSet in, an Edit (title and Patch) out, or None where nothing would change.
+
+Pure. A cluster that loses its last row vanishes from the set; the patch keeps its label, so that undo brings
+it back with its name. A cluster id that is not in the set raises UserError, positions outside it ValueError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+import numpy as np
+import numpy.typing as npt
+
+from kiruviz.errors import UserError
+from kiruviz.session.labels import ASIDE, Assignment, Cluster, LabelSet, Patch, Positions
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One action: what the history calls it, and what it changes."""
+
+    title: str
+    patch: Patch
+
+
+def rename(labels: LabelSet, cluster_id: int, name: str, now: float) -> Edit | None:
+    """Name a cluster; the name is trimmed, an empty one clears the label."""
+    name = _clean(name)
+    if not name:
+        return clear(labels, cluster_id, now)
+    cluster = replace(_cluster(labels, cluster_id), status="named", name=name)
+    return _edit(labels, f"name cluster {cluster_id} “{name}”", now, changed=[cluster])
+
+
+def resist(labels: LabelSet, cluster_id: int, note: str | None, now: float) -> Edit | None:
+    """Mark a cluster as resisting a name; `note` says why, None leaves the note as it is."""
+    former = _cluster(labels, cluster_id)
+    kept = former.note if note is None else _clean(note)
+    cluster = replace(former, status="resists", name="", note=kept)
+    return _edit(labels, f"mark {cluster_id} as resisting", now, changed=[cluster])
+
+
+def clear(labels: LabelSet, cluster_id: int, now: float) -> Edit | None:
+    """Take a label away, with its confidence; the note is about the cluster and stays."""
+    former = _cluster(labels, cluster_id)
+    if former.status == "unnamed":
+        return None
+    cluster = replace(former, status="unnamed", name="", confidence=0)
+    return _edit(labels, f"clear the label of {cluster_id}", now, changed=[cluster])
+
+
+def set_note(labels: LabelSet, cluster_id: int, note: str, now: float) -> Edit | None:
+    """Write a cluster's note (trimmed; empty takes it away)."""
+    cluster = replace(_cluster(labels, cluster_id), note=_clean(note))
+    return _edit(labels, f"note on {cluster_id}", now, changed=[cluster])
+
+
+def set_confidence(labels: LabelSet, cluster_id: int, confidence: int, now: float) -> Edit | None:
+    """Say how sure the label is, 1 to 3; 0 takes it away. ValueError outside that."""
+    if confidence not in range(4):
+        raise ValueError(f"confidence is 0 to 3, not {confidence}")
+    cluster = replace(_cluster(labels, cluster_id), confidence=int(confidence))
+    return _edit(labels, f"confidence {confidence} for {cluster_id}", now, changed=[cluster])
+
+
+def merge(labels: LabelSet, cluster_ids: Sequence[int], now: float) -> Edit | None:
+    """Put clusters together into the first, which keeps its label and color. Where the first has no label it
+    takes over that of the first one that has: a merge should not lose the only name."""
+    clusters = [_cluster(labels, cluster_id) for cluster_id in dict.fromkeys(cluster_ids)]
+    if len(clusters) < 2:
+        return None
+    first = clusters[0].cluster_id
+    ids = [cluster.cluster_id for cluster in clusters]
+    assignment = np.where(np.isin(labels.assignment, ids), first, labels.assignment)
+    title = f"merge {', '.join(map(str, ids[:-1]))} and {ids[-1]}"
+    return _edit(labels, title, now, assignment, [replace(_heir(clusters), cluster_id=first)])
+
+
+def split(labels: LabelSet, cluster_id: int, parts: npt.NDArray[np.integer], now: float) -> Edit | None:
+    """Split a cluster by `parts`, one number for each of its members in the order of `LabelSet.members`.
+
+    The largest part (the first of equal ones) keeps the id and the label, the others become new clusters in
+    the order of their numbers; members with part -1 are set aside. ValueError on another length.
+    """
+    _cluster(labels, cluster_id)
+    members = labels.members(cluster_id)
+    parts = np.asarray(parts)
+    if parts.shape != members.shape:
+        raise ValueError(f"cluster {cluster_id} has {len(members)} members, parts has shape {parts.shape}")
+    values, counts = np.unique(parts[parts != ASIDE], return_counts=True)
+    assignment = labels.assignment.copy()
+    assignment[members[parts == ASIDE]] = ASIDE
+    others = np.delete(values, np.argmax(counts)) if len(values) else values
+    fresh = _fresh(labels, len(others))
+    for value, cluster in zip(others, fresh, strict=True):
+        assignment[members[parts == value]] = cluster.cluster_id
+    return _edit(labels, f"split {cluster_id} into {max(len(values), 1)}", now, assignment, fresh)
+
+
+def new(labels: LabelSet, positions: npt.ArrayLike, now: float) -> Edit | None:
+    """Make a cluster of the rows at `positions`; nothing changes where they are a cluster of their own already."""
+    rows = _positions(labels, positions)
+    owners = np.unique(labels.assignment[rows])
+    alone = len(owners) == 1 and owners[0] != ASIDE and labels.sizes()[int(owners[0])] == len(rows)
+    if not len(rows) or alone:
+        return None
+    cluster = _fresh(labels, 1)[0]
+    assignment = _assigned(labels, rows, cluster.cluster_id)
+    return _edit(labels, f"new cluster {cluster.cluster_id} of {_rows(rows)}", now, assignment, [cluster])
+
+
+def move(labels: LabelSet, positions: npt.ArrayLike, cluster_id: int, now: float) -> Edit | None:
+    """Move rows into a cluster, from whatever cluster or from those set aside."""
+    _cluster(labels, cluster_id)
+    rows = _positions(labels, positions)
+    return _edit(labels, f"move {_rows(rows)} to {cluster_id}", now, _assigned(labels, rows, cluster_id))
+
+
+def set_aside(labels: LabelSet, positions: npt.ArrayLike, now: float) -> Edit | None:
+    """Take rows out of their clusters."""
+    rows = _positions(labels, positions)
+    return _edit(labels, f"set aside {_rows(rows)}", now, _assigned(labels, rows, ASIDE))
+
+
+def new_clusters(
+    assignment: Assignment,
+    carried: Mapping[int, Sequence[int]],
+    former: Mapping[int, Cluster],
+    now: float,
+) -> dict[int, Cluster]:
+    """The clusters of a new assignment.
+
+    `carried` maps a new cluster id to the ids, best first, of the `former` clusters it descends from: it takes
+    over label and color of the first that has a label, else of the first. All others are unnamed and get the
+    smallest colors not in use. Ids that are in neither are left out.
+    """
+    ids = [int(i) for i in np.unique(assignment) if i != ASIDE]
+    clusters: dict[int, Cluster] = {}
+    for cluster_id in ids:
+        ancestors = [former[i] for i in carried.get(cluster_id, ()) if i in former]
+        if ancestors:
+            clusters[cluster_id] = replace(_heir(ancestors), cluster_id=cluster_id)
+    used = {cluster.color for cluster in clusters.values()}
+    colors = (color for color in count() if color not in used)
+    for cluster_id in ids:
+        if cluster_id not in clusters:
+            clusters[cluster_id] = Cluster(cluster_id, color=next(colors), time=now)
+    return clusters
+
+
+def _edit(
+    labels: LabelSet,
+    title: str,
+    now: float,
+    assignment: npt.NDArray[np.integer] | None = None,
+    changed: Sequence[Cluster] = (),
+) -> Edit | None:
+    """The edit that gives `labels` a new assignment and the `changed` clusters, stamped with the time."""
+    clusters: dict[int, tuple[Cluster | None, Cluster | None]] = {}
+    for cluster in changed:
+        former = labels.clusters.get(cluster.cluster_id)
+        if former is None or replace(cluster, time=former.time) != former:
+            clusters[cluster.cluster_id] = (former, replace(cluster, time=now))
+    rows = np.empty(0, np.int64)
+    after = np.empty(0, np.int32)
+    if assignment is not None:
+        rows = np.flatnonzero(labels.assignment != assignment).astype(np.int64)
+        after = assignment[rows].astype(np.int32)
+        remaining = set(np.unique(assignment).tolist())
+        for cluster_id, former in labels.clusters.items():
+            if cluster_id not in remaining:
+                clusters[cluster_id] = (former, None)
+    if not clusters and not len(rows):
+        return None
+    current = (labels.set_id, labels.set_id)
+    return Edit(title, Patch(current, clusters, rows, labels.assignment[rows], after))
+
+
+def _cluster(labels: LabelSet, cluster_id: int) -> Cluster:
+    if cluster_id not in labels.clusters:
+        raise UserError(f"Cluster {cluster_id} is no longer in the current set; choose one from the table.")
+    return labels.clusters[cluster_id]
+
+
+def _heir(clusters: Sequence[Cluster]) -> Cluster:
+    """The cluster whose label survives when several become one."""
+    return next((cluster for cluster in clusters if cluster.status != "unnamed"), clusters[0])
+
+
+def _fresh(labels: LabelSet, number: int) -> list[Cluster]:
+    """New unnamed clusters, with ids after all others and the smallest colors not in use."""
+    first = max(labels.clusters, default=-1) + 1
+    used = {cluster.color for cluster in labels.clusters.values()}
+    colors = (color for color in count() if color not in used)
+    return [Cluster(first + i, color=next(colors)) for i in range(number)]
+
+
+def _positions(labels: LabelSet, positions: npt.ArrayLike) -> Positions:
+    rows = np.unique(np.asarray(positions, dtype=np.int64))
+    if len(rows) and not 0 <= rows[0] <= rows[-1] < len(labels.assignment):
+        raise ValueError(f"positions {rows[0]} to {rows[-1]}, the set has {len(labels.assignment)} rows")
+    return rows
+
+
+def _assigned(labels: LabelSet, rows: Positions, cluster_id: int) -> Assignment:
+    assignment = labels.assignment.copy()
+    assignment[rows] = cluster_id
+    return assignment
+
+
+def _rows(rows: Positions) -> str:
+    return f"{len(rows)} row" if len(rows) == 1 else f"{len(rows)} rows"
+
+
+def _clean(text: str) -> str:
+    """`text` trimmed; half characters, which a paste can bring and no UTF-8 file can hold, become `?`."""
+    return text.encode("utf-8", "replace").decode("utf-8").strip()
