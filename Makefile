@@ -52,7 +52,7 @@ for python in $(if $(PYTHON),"$(PYTHON)",python3 python3.13 python3.12 python3.1
 		exec "$$python" $(SETUP) $(1) $(if $(YES),--yes); \
 	fi; \
 done; \
-echo "KiruViz needs Python 3.11 or newer and found none: install it, or name it with make run PYTHON=/path/to/python3." >&2; \
+echo "KiruViz needs Python 3.11 or newer and $(if $(PYTHON),$(PYTHON) is not,found none): install it, or name it with make run PYTHON=/path/to/python3." >&2; \
 exit 1
 endef
 
