@@ -45,12 +45,14 @@ class FormerLabels:
 
 @dataclass(frozen=True)
 class ClusterOutcome:
-    """The new groups; `carried` maps a new cluster to the former one whose name it takes over, `report` says why."""
+    """The new groups. `carried` maps a new cluster to the former one whose name it takes over, `report` says by
+    how much they overlap, `dropped` lists former clusters that no new one continues."""
 
     assignment: Assignment
     spec: ClusterSpec
     carried: dict[int, int] = field(default_factory=dict)
     report: tuple[str, ...] = ()
+    dropped: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -106,13 +108,14 @@ def cluster(
     found = clustering.kmeans(made.vectors, spec.k, spec.n_init, spec.seed, progress)
     if former is None:
         return ClusterOutcome(found.labels, spec)
-    carried = carry_over(former.names, former.assignment, made.names, found.labels)
-    return ClusterOutcome(found.labels, spec, carried.mapping, tuple(carried.lines()))
+    overlap = carry_over(former.names, former.assignment, made.names, found.labels)
+    report = tuple(f"{c.old} lives on as {c.new} (overlap {c.jaccard:.2f})" for c in overlap.carried)
+    return ClusterOutcome(found.labels, spec, overlap.mapping, report, overlap.dropped)
 
 
 def split_members(progress: Progress, recipe: Recipe, positions: npt.NDArray[np.int64], seed: int) -> Assignment:
     """Group the members of one cluster into two, from their rows alone."""
-    return clustering.split(space(recipe).vectors[positions], 2, seed)
+    return clustering.split(space(recipe).vectors[positions], 2, seed, progress)
 
 
 def describe_clusters(
@@ -120,7 +123,16 @@ def describe_clusters(
 ) -> dict[int, evidence.Evidence]:
     """What stands beside each cluster's name: nearest and edge words, shared traits, next clusters, silhouette."""
     made = space(recipe)
-    return evidence.summary(made, assignment, progress)
+    columns = made.columns
+    return evidence.summary(
+        made.vectors,
+        assignment,
+        made.names,
+        columns["kind"],
+        columns["script"],
+        columns["zipf"],
+        progress=progress,
+    )
 
 
 def cluster_stability(

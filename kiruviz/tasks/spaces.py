@@ -16,7 +16,7 @@ from kiruviz.models.opening import open_model as open_checkpoint
 from kiruviz.models.rows import make_space, resolve_words, select
 from kiruviz.models.vocabulary import Vocabulary
 from kiruviz.progress import Progress, Silent
-from kiruviz.session.store import SpaceRecord
+from kiruviz.session.records import SpaceRecord
 from kiruviz.space import FloatArray, Kind, Metric, Recipe, Rows, Space, Transform
 
 
@@ -70,7 +70,7 @@ class NeighborList:
     metric: Metric
     transform: Transform
     neighbors: tuple[Neighbor, ...]
-    baseline: float
+    baseline: float | None
     row_ids: tuple[int, ...] = field(default=())
 
 
@@ -116,14 +116,7 @@ def build_space(progress: Progress, recipe: Recipe) -> SpaceRecord:
     if not len(made):
         raise UserError("No row is left after the filters; loosen a filter or choose other words.")
     opened = checkpoint(recipe.model)
-    return SpaceRecord(
-        recipe=made.recipe,
-        names=made.names,
-        row_ids=made.row_ids,
-        columns=made.columns,
-        model_title=opened.card.name,
-        card=opened.card.to_json(),
-    )
+    return SpaceRecord.of(made, opened.card.name, opened.card.to_json())
 
 
 def count_rows(progress: Progress, ref: str, rows: Rows) -> RowCount:
@@ -221,11 +214,9 @@ def _transformed_table(ref: str, kind: Kind, transform: Transform) -> tuple[Floa
 
 
 @lru_cache(maxsize=8)
-def _baseline(ref: str, kind: Kind, transform: Transform) -> float:
+def _baseline(ref: str, kind: Kind, transform: Transform) -> float | None:
     table, keep = _transformed_table(ref, kind, transform)
-    rows = np.flatnonzero(keep)
-    sample = np.random.default_rng(0).choice(rows, size=min(len(rows), 4000), replace=False)
-    return mean_random_cosine(np.asarray(table[np.sort(sample)]), seed=0)
+    return mean_random_cosine(table, seed=0, keep=keep)
 
 
 def _by_count(values: Any) -> tuple[str, ...]:

@@ -1,0 +1,319 @@
+"""Starts the jobs and gives their results to the document: opening, projecting, clustering, asking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal
+
+from kiruviz.jobs.helper import JobError
+from kiruviz.jobs.lane import Job
+from kiruviz.jobs.runner import JobRunner
+from kiruviz.models.words import read_words
+from kiruviz.paths import resource
+from kiruviz.session.records import SpaceRecord
+from kiruviz.space import Kind, Metric, Recipe, Rows, Transform
+from kiruviz.tasks import maps, spaces
+from kiruviz.tasks.maps import FEW_ROWS, ClusterSpec, FormerLabels, Method, ProjectionOutcome
+from kiruviz.ui.document import Document
+
+EVERYDAY_TITLE = "Everyday words (200)"
+
+
+@dataclass(frozen=True)
+class MapChoice:
+    """How the next map is drawn; `params` are those of the method that differ from its defaults."""
+
+    method: Method = "umap"
+    params: dict[str, Any] = field(default_factory=dict)
+    clusters: ClusterSpec = field(default_factory=ClusterSpec)
+
+
+def everyday_rows() -> Rows:
+    """The shipped word list."""
+    words = read_words(resource("words", "everyday-200.txt"))
+    return Rows(words=tuple(words), title=EVERYDAY_TITLE)
+
+
+class Conductor(QObject):
+    """All that runs in the background.
+
+    model_changed(ModelInfo or None), neighbors_found(NeighborList), tokens_found(text, tokens),
+    hover_found(row, NeighborList), counted(RowCount or JobError), failed(JobError), told(str) for the status
+    line, layout_ready() once UMAP is compiled.
+    """
+
+    model_changed = Signal(object)
+    neighbors_found = Signal(object)
+    tokens_found = Signal(str, object)
+    hover_found = Signal(int, object)
+    counted = Signal(object)
+    failed = Signal(object)
+    told = Signal(str)
+    layout_ready = Signal()
+
+    def __init__(self, document: Document, runner: JobRunner) -> None:
+        super().__init__()
+        self.document = document
+        self.runner = runner
+        self.info: spaces.ModelInfo | None = None
+        self.choice = MapChoice()
+        self._layout_warm = False
+        runner.lane("layout").helper_lost.connect(self._layout_lost)
+
+    def warm_up(self) -> None:
+        """Start what the first map will need while the model is still opening."""
+        self.runner.start("analysis", "Starting the clusterer", maps.warm_analysis, quiet=True)
+
+    # Opening
+
+    def open_model(self, ref: str, rows: Rows | None = None) -> Job:
+        """Open a model and show its map of `rows` (the everyday words if none are given)."""
+        job = self.runner.start("model", f"Opening {ref}", spaces.open_model, ref, key="open")
+        wanted = Recipe(model=ref, rows=rows if rows is not None else everyday_rows())
+        job.succeeded.connect(lambda info: self._opened(info, wanted))
+        job.failed.connect(self.failed)
+        return job
+
+    def _opened(self, info: spaces.ModelInfo, wanted: Recipe) -> None:
+        self.info = info
+        self.model_changed.emit(info)
+        self.show_space(wanted)
+
+    def use_model_of(self, record: SpaceRecord) -> None:
+        """After a session was opened: open its model quietly, so that neighbours and new maps work."""
+        recipe = record.recipe
+        job = self.runner.start("model", f"Opening {recipe.model}", spaces.open_model, recipe.model, key="open")
+        job.succeeded.connect(lambda info: self._model_of_session(info, recipe))
+        job.failed.connect(lambda error: self._model_is_gone(error))
+
+    def _model_of_session(self, info: spaces.ModelInfo, recipe: Recipe) -> None:
+        if recipe.identity and recipe.identity != info.card.identity:
+            self._model_is_gone(JobError(f"{recipe.model} is not the model this session was made from."))
+            return
+        self.info = info
+        self.model_changed.emit(info)
+        self._describe()
+
+    def _model_is_gone(self, error: JobError) -> None:
+        self.info = None
+        self.model_changed.emit(None)
+        self.told.emit(f"{error.sentence} Labels, map and export work without it.")
+
+    def show_space(self, recipe: Recipe) -> Job:
+        """Make the rows of `recipe` and draw their map."""
+        self.runner.cancel("projection")
+        self.runner.cancel("clusters")
+        job = self.runner.start("model", "Looking up the rows", spaces.build_space, recipe, key="space")
+        job.succeeded.connect(self._space_made)
+        job.failed.connect(self.failed)
+        return job
+
+    def _space_made(self, record: SpaceRecord) -> None:
+        former = self._former()
+        # Defaults depend on the number of rows, so parameters set for other rows are let go.
+        document = self.document
+        if document.record is None or (len(document.record) > FEW_ROWS) != (len(record) > FEW_ROWS):
+            self.choice = replace(self.choice, params={})
+        document.set_space(record)
+        self._first_picture(record.recipe)
+        self._cluster(record.recipe, former)
+
+    # Drawing
+
+    def draw(self, choice: MapChoice) -> None:
+        """Project and cluster the rows on the map anew, as far as `choice` differs from what is shown."""
+        record = self.document.record
+        if record is None or not self._model_at_hand():
+            return
+        before, self.choice = self.choice, choice
+        if self.document.coords is None:
+            self._first_picture(record.recipe)
+        elif (before.method, before.params) != (choice.method, choice.params) or not self._shows(choice):
+            self._project(record.recipe)
+        if before.clusters != choice.clusters or self.document.labels is None:
+            self._cluster(record.recipe, self._former())
+
+    def _shows(self, choice: MapChoice) -> bool:
+        shown = self.document.projection
+        if shown is None or shown[0] != choice.method:
+            return False
+        return all(shown[1].get(name) == value for name, value in choice.params.items())
+
+    def _first_picture(self, recipe: Recipe) -> None:
+        """PCA at once; UMAP then unfolds from it, for few rows unasked."""
+        params: dict[str, Any] = self.choice.params if self.choice.method == "pca" else {}
+        job = self.runner.start("analysis", "PCA", maps.project, recipe, "pca", params, key="projection")
+        job.succeeded.connect(lambda outcome: self._pca_drawn(recipe, outcome))
+        job.failed.connect(self.failed)
+
+    def _pca_drawn(self, recipe: Recipe, outcome: ProjectionOutcome) -> None:
+        self.document.set_projection(outcome)
+        if self.choice.method == "umap" and len(outcome.coords) <= FEW_ROWS:
+            self._unfold(recipe, outcome)
+
+    def _project(self, recipe: Recipe) -> None:
+        if self.choice.method == "pca" or self.document.coords is None:
+            self._first_picture(recipe)
+            return
+        job = self.runner.start("analysis", "PCA", maps.project, recipe, "pca", {}, key="projection")
+        job.succeeded.connect(lambda outcome: self._unfold(recipe, outcome))
+        job.failed.connect(self.failed)
+
+    def _unfold(self, recipe: Recipe, start: ProjectionOutcome) -> None:
+        if not self._layout_warm:
+            self.warm_layout()
+        params = self.choice.params
+        job = self.runner.start("layout", "UMAP", maps.project, recipe, "umap", params, start.coords, key="projection")
+        job.partial.connect(self.document.set_partial_coords)
+        job.succeeded.connect(self.document.set_projection)
+        job.cancelled.connect(lambda: self._settle(recipe))
+        job.failed.connect(self.failed)
+
+    def _settle(self, recipe: Recipe) -> None:
+        """A cancelled layout leaves the places of the last finished one."""
+        document = self.document
+        if document.record is None or document.record.recipe != recipe or document.session is None:
+            return
+        assert document.space_id is not None
+        found = document.session.projection(document.space_id)
+        if found is not None:
+            document.coords = found.coords
+            document.projection = (found.method, found.params)
+            document.coords_changed.emit(True)
+
+    def warm_layout(self) -> None:
+        """Compile UMAP's kernels in its helper, so that the next layout starts at once."""
+        if self._layout_warm:
+            return
+        self._layout_warm = True
+        job = self.runner.start("layout", "Warming up UMAP", maps.warm_layout, key="warm")
+        job.succeeded.connect(lambda _: self.layout_ready.emit())
+        job.cancelled.connect(self._layout_lost)
+
+    def _layout_lost(self) -> None:
+        self._layout_warm = False
+
+    def _former(self) -> FormerLabels | None:
+        document = self.document
+        if document.labels is None or document.record is None:
+            return None
+        return FormerLabels(document.record.names, document.labels.assignment)
+
+    def _cluster(self, recipe: Recipe, former: FormerLabels | None) -> None:
+        spec = self.choice.clusters
+        rows = len(self.document.record) if self.document.record is not None else spec.k
+        if rows < spec.k:
+            spec = replace(spec, k=rows)
+        job = self.runner.start("analysis", "k-means", maps.cluster, recipe, spec, former, key="clusters")
+        job.succeeded.connect(self._clustered)
+        job.failed.connect(self.failed)
+
+    def _clustered(self, outcome: maps.ClusterOutcome) -> None:
+        self.document.set_clusters(outcome)
+        self._describe()
+        self._tell_carried(outcome)
+
+    def _tell_carried(self, outcome: maps.ClusterOutcome) -> None:
+        labels = self.document.labels
+        if labels is None or not outcome.carried:
+            return
+        kept = [labels.clusters[new].title for new in outcome.carried if labels.clusters[new].status != "unnamed"]
+        if kept:
+            self.told.emit(f"Names carried over: {', '.join(kept)}. Undo brings the former clusters back.")
+
+    def split(self, cluster_id: int) -> None:
+        """Split one cluster by re-clustering its members alone."""
+        document = self.document
+        if document.labels is None or document.record is None or not self._model_at_hand():
+            return
+        members = document.labels.members(cluster_id)
+        if len(members) < 2:
+            self.told.emit("A cluster of one row cannot be split.")
+            return
+        recipe, seed = document.record.recipe, self.choice.clusters.seed
+        job = self.runner.start(
+            "analysis", "Splitting the cluster", maps.split_members, recipe, members, seed, key="split"
+        )
+        job.succeeded.connect(
+            lambda parts: document.label(lambda session: session.split(cluster_id, np.asarray(parts, np.int32)))
+        )
+        job.failed.connect(self.failed)
+
+    def describe_again(self) -> None:
+        """Members moved: what is known about the clusters is found anew."""
+        self._describe(members_moved=True)
+
+    def _describe(self, members_moved: bool = False) -> None:
+        """Evidence for the clusters; for few rows also stability and the silhouette over k."""
+        document = self.document
+        if document.labels is None or document.record is None or self.info is None:
+            return
+        recipe, assignment = document.record.recipe, document.labels.assignment
+        start = self.runner.start
+        job = start(
+            "analysis", "Cluster evidence", maps.describe_clusters, recipe, assignment, key="evidence", quiet=True
+        )
+        job.succeeded.connect(document.set_evidence)
+        if members_moved or len(document.record) > FEW_ROWS:
+            return
+        spec = self.choice.clusters
+        job = start(
+            "analysis", "Stability", maps.cluster_stability, recipe, assignment, spec, key="stability", quiet=True
+        )
+        job.succeeded.connect(document.set_stability)
+        if not document.silhouettes:
+            job = start("analysis", "Silhouette", maps.silhouettes, recipe, spec, key="silhouettes", quiet=True)
+            job.succeeded.connect(document.set_silhouettes)
+
+    # Asking
+
+    def ask_neighbors(self, row_ids: tuple[int, ...], query: str, metric: Metric, k: int) -> None:
+        """The nearest rows of the whole table."""
+        if not self._model_at_hand():
+            return
+        job = self.runner.start(
+            "model", "Neighbours", spaces.neighbors, *self._table(), row_ids, query, metric, k, key="neighbors", quiet=True
+        )
+        job.succeeded.connect(self.neighbors_found)
+        job.failed.connect(self.failed)
+
+    def ask_hover(self, row: int, row_ids: tuple[int, ...], query: str) -> None:
+        """The nearest five of a row under the pointer."""
+        if self.info is None:
+            return
+        job = self.runner.start(
+            "model", "Nearest", spaces.neighbors, *self._table(), row_ids, query, "cosine", 5, key="hover", quiet=True
+        )
+        job.succeeded.connect(lambda found: self.hover_found.emit(row, found))
+
+    def ask_tokens(self, text: str) -> None:
+        """The tokens of a text."""
+        if self.info is None or not self.info.has_tokenizer:
+            return
+        ref = self.info.card.source
+        job = self.runner.start("model", "Tokens", spaces.tokenize, ref, text, key="tokens", quiet=True)
+        job.succeeded.connect(lambda tokens: self.tokens_found.emit(text, tokens))
+        job.failed.connect(self.failed)
+
+    def ask_count(self, rows: Rows) -> None:
+        """How many rows a choice would give."""
+        if self.info is None:
+            return
+        ref = self.info.card.source
+        job = self.runner.start("model", "Counting", spaces.count_rows, ref, rows, key="count", quiet=True)
+        job.succeeded.connect(self.counted)
+        job.failed.connect(self.counted)
+
+    def _table(self) -> tuple[str, Kind, Transform]:
+        assert self.info is not None
+        recipe = self.document.record.recipe if self.document.record is not None else Recipe(self.info.card.source)
+        return (self.info.card.source, recipe.kind, recipe.transform)
+
+    def _model_at_hand(self) -> bool:
+        if self.info is None:
+            self.told.emit("This needs the model; open it from the Model menu.")
+            return False
+        return True

@@ -1,0 +1,256 @@
+"""What is open: the session, the rows on the map, where they stand, their labels, and what is selected.
+
+The document does no work of its own beyond bookkeeping; `ui.conductor` starts the jobs and gives it their
+results. Every pane reads it and listens to its signals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QObject, Signal
+
+from kiruviz.analysis.evidence import Evidence
+from kiruviz.session.labels import Cluster, LabelSet
+from kiruviz.session.records import SpaceRecord
+from kiruviz.session.store import Session
+from kiruviz.tasks.maps import ClusterOutcome, ProjectionOutcome
+
+Rows = npt.NDArray[np.int64]
+
+
+class Document(QObject):
+    """The open session and what hangs on it.
+
+    space_changed       other rows are on the map
+    coords_changed      (bool: they are final) the rows have other places
+    labels_changed      any label, cluster or assignment changed
+    selection_changed   another cluster, lasso or focus row
+    evidence_changed    what is known about the clusters changed
+    session_changed     another session, title or undo state
+    """
+
+    space_changed = Signal()
+    coords_changed = Signal(bool)
+    labels_changed = Signal()
+    selection_changed = Signal()
+    evidence_changed = Signal()
+    session_changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.session: Session | None = None
+        self.record: SpaceRecord | None = None
+        self.space_id: int | None = None
+        self.coords: npt.NDArray[np.float32] | None = None
+        self.projection: tuple[str, dict[str, Any]] | None = None
+        self.projection_note = ""
+        self.cluster_id: int | None = None
+        self.lassoed: Rows = np.zeros(0, np.int64)
+        self.focus: int | None = None
+        self.evidence: dict[int, Evidence] = {}
+        self.stability: dict[int, float] = {}
+        self.silhouettes: list[tuple[int, float]] = []
+
+    @property
+    def labels(self) -> LabelSet | None:
+        """The clusters and their labels, if they belong to the rows on the map."""
+        if self.session is None or self.session.labels is None:
+            return None
+        return self.session.labels if self.session.labels.space_id == self.space_id else None
+
+    @property
+    def cluster(self) -> Cluster | None:
+        """The selected cluster."""
+        labels = self.labels
+        return None if labels is None or self.cluster_id is None else labels.clusters.get(self.cluster_id)
+
+    @property
+    def selected_rows(self) -> Rows:
+        """The lassoed rows, else the selected cluster's members."""
+        if len(self.lassoed):
+            return self.lassoed
+        labels = self.labels
+        if labels is None or self.cluster is None or self.cluster_id is None:
+            return np.zeros(0, np.int64)
+        return labels.members(self.cluster_id)
+
+    # Sessions
+
+    def use_session(self, session: Session) -> None:
+        """Continue with another session; the former one is closed."""
+        if self.session is not None:
+            self.session.close()
+        self.session = session
+        self._forget_space()
+        self.session_changed.emit()
+        self._follow_labels()
+
+    def close(self) -> None:
+        """Close the session; an untitled one in which nothing was done leaves no file."""
+        if self.session is None:
+            return
+        if self.session.is_untitled and not self.session.edits:
+            self.session.discard()
+        else:
+            self.session.close()
+        self.session = None
+
+    def save_as(self, path: Path) -> None:
+        """Continue in the file `path`, which is replaced if it exists (the dialog has asked)."""
+        assert self.session is not None
+        self.session.save_as(path, overwrite=True)
+        self.session_changed.emit()
+
+    # What jobs bring
+
+    def set_space(self, record: SpaceRecord) -> None:
+        """Other rows: they are kept in the session, and wait for places and clusters."""
+        if self.session is None:
+            self.session = Session.untitled()
+        self.space_id = self.session.add_space(record)
+        self._show_space(record)
+        self.session_changed.emit()
+
+    def set_partial_coords(self, coords: npt.NDArray[np.float32]) -> None:
+        """Places that are still on their way."""
+        self.coords = coords
+        self.coords_changed.emit(False)
+
+    def set_projection(self, outcome: ProjectionOutcome) -> None:
+        """Places that stay."""
+        assert self.session is not None
+        assert self.space_id is not None
+        self.session.add_projection(self.space_id, outcome.method, outcome.params, outcome.coords)
+        self.coords = outcome.coords
+        self.projection = (outcome.method, outcome.params)
+        self.projection_note = outcome.note
+        self.coords_changed.emit(True)
+
+    def set_clusters(self, outcome: ClusterOutcome) -> None:
+        """Other clusters; names are carried over as the outcome says. Can be undone."""
+        assert self.session is not None
+        assert self.space_id is not None
+        spec = outcome.spec
+        params = {"k": spec.k, "n_init": spec.n_init, "seed": spec.seed}
+        self.session.set_clusters(self.space_id, "kmeans", params, outcome.assignment, outcome.carried)
+        self._labels_replaced()
+
+    def set_evidence(self, evidence: dict[int, Evidence]) -> None:
+        self.evidence = evidence
+        self.evidence_changed.emit()
+
+    def set_stability(self, stability: dict[int, float]) -> None:
+        self.stability = stability
+        self.evidence_changed.emit()
+
+    def set_silhouettes(self, silhouettes: list[tuple[int, float]]) -> None:
+        self.silhouettes = silhouettes
+        self.evidence_changed.emit()
+
+    # Selection
+
+    def select_cluster(self, cluster_id: int | None) -> None:
+        """Select a cluster, and let a lasso go."""
+        if cluster_id == self.cluster_id and not len(self.lassoed):
+            return
+        self.cluster_id = cluster_id
+        self.lassoed = np.zeros(0, np.int64)
+        self.selection_changed.emit()
+
+    def set_lasso(self, rows: Rows, mode: str = "replace") -> None:
+        """Lasso rows; `add` and `take` change the lasso that is there."""
+        if mode == "add":
+            rows = np.union1d(self.lassoed, rows)
+        elif mode == "take":
+            rows = np.setdiff1d(self.lassoed, rows)
+        self.lassoed = np.asarray(rows, np.int64)
+        self.selection_changed.emit()
+
+    def set_focus(self, row: int | None) -> None:
+        """The row whose neighbours are shown."""
+        if row != self.focus:
+            self.focus = row
+            self.selection_changed.emit()
+
+    # Labelling. Each is one transaction, on disk when it returns, and can be undone.
+
+    def label(self, change: Callable[[Session], object]) -> None:
+        """Do one labelling action on the session and tell everybody."""
+        if self.session is None or self.labels is None:
+            return
+        before = self.labels
+        change(self.session)
+        if self.labels is not before:
+            self._labels_replaced(same_clusters=self.labels is not None and self.labels.set_id == before.set_id)
+
+    def undo(self) -> str | None:
+        """Take back the last action; its title."""
+        return self._step("undo")
+
+    def redo(self) -> str | None:
+        return self._step("redo")
+
+    def _step(self, which: str) -> str | None:
+        if self.session is None:
+            return None
+        before = self.labels
+        title: str | None = self.session.undo() if which == "undo" else self.session.redo()
+        if title is not None:
+            after = self.session.labels
+            same = before is not None and after is not None and before.set_id == after.set_id
+            self._labels_replaced(same_clusters=same)
+        return title
+
+    # Within
+
+    def _labels_replaced(self, same_clusters: bool = False) -> None:
+        if not same_clusters:
+            self.evidence = {}
+            self.stability = {}
+        self._follow_labels()
+        if self.cluster is None:
+            labels = self.labels
+            self.cluster_id = labels.order[0] if labels is not None and labels.order else None
+            self.selection_changed.emit()
+        self.labels_changed.emit()
+        self.session_changed.emit()
+
+    def _follow_labels(self) -> None:
+        """Show the rows that the current labels belong to (undo may go back to another space)."""
+        session = self.session
+        if session is None or session.labels is None or session.labels.space_id == self.space_id:
+            return
+        self.space_id = session.labels.space_id
+        self._show_space(session.space(self.space_id))
+        found = session.projection(self.space_id)
+        if found is not None:
+            self.coords = found.coords
+            self.projection = (found.method, found.params)
+            self.coords_changed.emit(True)
+        self.labels_changed.emit()
+
+    def _show_space(self, record: SpaceRecord) -> None:
+        space_id = self.space_id
+        self._forget_space()
+        self.space_id = space_id
+        self.record = record
+        self.space_changed.emit()
+        self.selection_changed.emit()
+
+    def _forget_space(self) -> None:
+        self.record = None
+        self.space_id = None
+        self.coords = None
+        self.projection = None
+        self.projection_note = ""
+        self.cluster_id = None
+        self.lassoed = np.zeros(0, np.int64)
+        self.focus = None
+        self.evidence = {}
+        self.stability = {}
+        self.silhouettes = []
