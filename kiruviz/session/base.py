@@ -34,7 +34,7 @@ class SessionFile:
         self._connection = connection
         self._lock = lock
         self._observers: list[Observer] = []
-        with files.told(path):
+        with files.reading(path):
             self._seen = self._data_version()
             self._load(connection)
 

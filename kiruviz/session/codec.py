@@ -1,4 +1,7 @@
-"""How arrays, names and JSON lie in the file: compressed at the fastest level, with a checksum (zlib's)."""
+"""How arrays, names and JSON lie in the file: compressed at the fastest level, with a checksum (zlib's).
+
+Floats do not compress (3 % for a hundred times the time): they are stored as they are, checksum included.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-_LEVEL = 1
+_FAST = 1
+_STORED = 0
 
 
 def dumps(value: Any) -> str:
@@ -23,14 +27,14 @@ def loads(text: str) -> Any:
 
 
 def compress(content: bytes) -> bytes:
-    return zlib.compress(content, _LEVEL)
+    return zlib.compress(content, _FAST)
 
 
 def pack_array(array: npt.NDArray[Any]) -> bytes:
     """A numeric array of any shape as a compressed `.npy`; dtype and shape are kept."""
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=False)
-    return compress(buffer.getvalue())
+    return zlib.compress(buffer.getvalue(), _STORED if array.dtype.kind == "f" else _FAST)
 
 
 def unpack_array(blob: bytes) -> npt.NDArray[Any]:
@@ -51,10 +55,17 @@ def unpack_ids(blob: bytes) -> npt.NDArray[np.int32]:
     return unpack_array(blob).astype(np.int32)
 
 
-def pack_strings(strings: list[str]) -> bytes:
-    return compress(dumps(strings).encode("ascii"))
-
-
 def unpack_strings(blob: bytes) -> list[str]:
     strings: list[str] = json.loads(zlib.decompress(blob))
     return strings
+
+
+def pack_categories(values: list[str]) -> tuple[bytes, bytes]:
+    """Strings of which few differ, as the different ones and each one's number among them."""
+    numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    codes = np.fromiter(map(numbers.__getitem__, values), np.int32, len(values))
+    return compress(dumps(list(numbers)).encode("ascii")), pack_ids(codes)
+
+
+def unpack_categories(categories: bytes, codes: bytes) -> npt.NDArray[np.str_]:
+    return np.array(unpack_strings(categories), dtype=np.str_)[unpack_ids(codes)]

@@ -30,8 +30,16 @@ def told(path: Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise UserError(f"{path} cannot be used ({reason}); choose another place.") from error
-    except (zlib.error, EOFError, ValueError) as error:
-        raise UserError(_damaged(path)) from error
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """As `told`, and what cannot be decoded is a damaged file."""
+    with told(path):
+        try:
+            yield
+        except (zlib.error, EOFError, ValueError) as error:
+            raise UserError(_damaged(path)) from error
 
 
 def _damaged(path: Path) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 
 from kiruviz.session import codec
 from kiruviz.session.labels import Assignment, Cluster, LabelSet, Patch
+from kiruviz.session.records import inserted
 
 
 class HistoryEntry(NamedTuple):
@@ -53,11 +54,11 @@ def insert_set(
 ) -> LabelSet:
     """Keep a new set of clusters."""
     text = codec.dumps(params)
-    set_id = connection.execute(
+    cursor = connection.execute(
         "INSERT INTO label_sets (space_id, method, params, created, assignment) VALUES (?, ?, ?, ?, ?)",
         (space_id, method, text, now, codec.pack_ids(assignment)),
-    ).lastrowid
-    assert set_id is not None  # noqa: S101
+    )
+    set_id = inserted(cursor)
     _put_clusters(connection, set_id, list(clusters.values()))
     return LabelSet(set_id, space_id, method, codec.loads(text), assignment, clusters, now)
 
@@ -128,12 +129,11 @@ def append(connection: sqlite3.Connection, title: str, patch: Patch, now: float)
     rows = None
     if len(patch.positions):
         rows = codec.pack_array(np.stack([patch.positions.astype(np.int32), patch.before, patch.after]))
-    entry_id = connection.execute(
+    cursor = connection.execute(
         "INSERT INTO history (title, time, patch, rows) VALUES (?, ?, ?, ?)",
         (title, now, codec.dumps({"current": patch.current, "clusters": clusters}), rows),
-    ).lastrowid
-    assert entry_id is not None  # noqa: S101
-    return Entry(entry_id, title, now)
+    )
+    return Entry(inserted(cursor), title, now)
 
 
 def load_patch(connection: sqlite3.Connection, entry_id: int) -> Patch:

@@ -6,7 +6,7 @@ import hashlib
 import platform
 import sqlite3
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from kiruviz.space import FloatArray, IntArray, Recipe, Space
 class SpaceRecord:
     """All of a Space but its vectors: enough for labels, map and export when the model is gone.
 
-    names    n strings; row_ids (n,) int64; columns name -> (n,) array (see `space.Space`)
+    names    n strings; row_ids (n,) int64; columns name -> (n,) array of numbers or `str_` (see `space.Space`)
     card     the model's card as JSON values, None where there is none
     versions package -> version that made it; filled in when it is added, if empty
     """
@@ -60,51 +60,51 @@ class ProjectionRecord:
     time: float
 
 
-def add_space(connection: sqlite3.Connection, record: SpaceRecord) -> int:
-    """The id of the space, added unless the same one (recipe, rows and columns) is kept already; title and
-    card are those given last. Call within a transaction."""
+def add_space(connection: sqlite3.Connection, record: SpaceRecord) -> tuple[int, SpaceRecord]:
+    """The id of the space and the record as it is kept: added unless the same one (recipe, rows and columns)
+    is there already; title and card are those given last. Call within a transaction."""
+    record = _kept(record)
     recipe = codec.dumps(asdict(record.recipe))
     names = codec.dumps(list(record.names)).encode("ascii")
-    columns = {name: _pack_column(column) for name, column in record.columns.items()}
-    row_ids = codec.pack_array(np.asarray(record.row_ids, np.int64))
-    digest = hashlib.sha256()
-    for part in (recipe.encode("ascii"), names, row_ids, *_flat(columns)):
-        digest.update(len(part).to_bytes(8, "little") + part)
-    key = digest.hexdigest()
+    key = _digest(record, recipe, names)
     title, card = record.model_title, codec.dumps(record.card)
-    known = connection.execute("SELECT space_id FROM spaces WHERE digest = ?", (key,)).fetchone()
+    known = connection.execute("SELECT space_id, versions FROM spaces WHERE digest = ?", (key,)).fetchone()
     if known is not None:
+        space_id, versions = known
         connection.execute(
             "UPDATE spaces SET model_title = ?, card = ? WHERE space_id = ? AND (model_title, card) <> (?, ?)",
-            (title, card, known[0], title, card),
+            (title, card, space_id, title, card),
         )
-        return int(known[0])
-    versions = record.versions or {
-        "kiruviz": __version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-    }
-    space_id = connection.execute(
+        return space_id, replace(record, versions=codec.loads(versions))
+    record = replace(record, versions=record.versions or _versions())
+    cursor = connection.execute(
         "INSERT INTO spaces (digest, recipe, names, row_ids, columns, model_title, card, versions, time)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             key,
             recipe,
             codec.compress(names),
-            row_ids,
-            codec.dumps(list(columns)),
+            codec.pack_array(record.row_ids),
+            codec.dumps(list(record.columns)),
             title,
             card,
-            codec.dumps(versions),
+            codec.dumps(record.versions),
             time.time(),
         ),
-    ).lastrowid
-    assert space_id is not None  # noqa: S101
-    connection.executemany(
-        "INSERT INTO space_columns (space_id, name, kind, content) VALUES (?, ?, ?, ?)",
-        [(space_id, name, kind, content) for name, (kind, content) in columns.items()],
     )
-    return space_id
+    space_id = inserted(cursor)
+    connection.executemany(
+        "INSERT INTO space_columns (space_id, name, categories, content) VALUES (?, ?, ?, ?)",
+        [(space_id, name, *_pack_column(column)) for name, column in record.columns.items()],
+    )
+    return space_id, record
+
+
+def inserted(cursor: sqlite3.Cursor) -> int:
+    """The id of the row just inserted."""
+    if cursor.lastrowid is None:
+        raise sqlite3.InternalError("an insert gave no row")
+    return cursor.lastrowid
 
 
 def load_space(connection: sqlite3.Connection, space_id: int) -> SpaceRecord:
@@ -116,9 +116,9 @@ def load_space(connection: sqlite3.Connection, space_id: int) -> SpaceRecord:
     if row is None:
         raise KeyError(f"no space {space_id}")
     stored = {
-        name: _unpack_column(kind, content)
-        for name, kind, content in connection.execute(
-            "SELECT name, kind, content FROM space_columns WHERE space_id = ?", (space_id,)
+        name: _unpack_column(categories, content)
+        for name, categories, content in connection.execute(
+            "SELECT name, categories, content FROM space_columns WHERE space_id = ?", (space_id,)
         )
     }
     recipe, names, row_ids, columns, title, card, versions = row
@@ -144,12 +144,11 @@ def add_projection(
     kept = np.array(coords, dtype=np.float32)
     kept.setflags(write=False)
     now = time.time()
-    projection_id = connection.execute(
+    cursor = connection.execute(
         "INSERT OR REPLACE INTO projections (space_id, method, params, coords, time) VALUES (?, ?, ?, ?, ?)",
         (space_id, method, codec.dumps(params), codec.pack_array(kept), now),
-    ).lastrowid
-    assert projection_id is not None  # noqa: S101
-    return ProjectionRecord(projection_id, space_id, method, codec.loads(codec.dumps(params)), kept, now)
+    )
+    return ProjectionRecord(inserted(cursor), space_id, method, codec.loads(codec.dumps(params)), kept, now)
 
 
 def load_projections(connection: sqlite3.Connection, space_id: int) -> list[ProjectionRecord]:
@@ -164,16 +163,43 @@ def load_projections(connection: sqlite3.Connection, space_id: int) -> list[Proj
     ]
 
 
-def _pack_column(column: npt.NDArray[Any]) -> tuple[str, bytes]:
-    column = np.asarray(column)
-    if column.dtype.kind in "UO":
-        return "strings", codec.pack_strings([str(value) for value in column.tolist()])
-    return "array", codec.pack_array(column)
+def _versions() -> dict[str, str]:
+    return {"kiruviz": __version__, "numpy": np.__version__, "python": platform.python_version()}
 
 
-def _unpack_column(kind: str, content: bytes) -> npt.NDArray[Any]:
-    return np.array(codec.unpack_strings(content), dtype=np.str_) if kind == "strings" else codec.unpack_array(content)
+def _kept(record: SpaceRecord) -> SpaceRecord:
+    """`record` as loading it would give it: with arrays of its own that nobody can write to."""
+    row_ids = np.array(record.row_ids, np.int64)
+    columns = {
+        name: np.array(column, np.str_ if column.dtype.kind == "O" else column.dtype)
+        for name, column in record.columns.items()
+    }
+    for array in (row_ids, *columns.values()):
+        array.setflags(write=False)
+    card = codec.loads(codec.dumps(record.card))
+    return replace(record, row_ids=row_ids, columns=columns, card=card)
 
 
-def _flat(columns: dict[str, tuple[str, bytes]]) -> list[bytes]:
-    return [part for name, (kind, content) in columns.items() for part in (name.encode(), kind.encode(), content)]
+def _digest(record: SpaceRecord, recipe: str, names: bytes) -> str:
+    digest = hashlib.sha256()
+    parts = [recipe.encode("ascii"), names, record.row_ids.tobytes()]
+    for name, column in record.columns.items():
+        parts += [f"{name} {column.dtype.str}".encode(), column.tobytes()]
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _pack_column(column: npt.NDArray[Any]) -> tuple[bytes | None, bytes]:
+    if column.dtype.kind == "U":
+        return codec.pack_categories(column.tolist())
+    return None, codec.pack_array(column)
+
+
+def _unpack_column(categories: bytes | None, content: bytes) -> npt.NDArray[Any]:
+    if categories is None:
+        return codec.unpack_array(content)
+    column = codec.unpack_categories(categories, content)
+    column.setflags(write=False)
+    return column

@@ -23,8 +23,8 @@ CREATE TABLE spaces (
 CREATE TABLE space_columns (
     space_id INTEGER NOT NULL REFERENCES spaces,
     name TEXT NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('strings', 'array')),
-    content BLOB NOT NULL,
+    categories BLOB,                -- codec strings, where the column is one of strings
+    content BLOB NOT NULL,          -- codec array, or codec ids into the categories
     PRIMARY KEY (space_id, name)
 );
 CREATE TABLE projections (

@@ -54,15 +54,15 @@ class Session(SessionFile):
         and `card` (the model's card, JSON values) belong to a Space; a SpaceRecord has its own."""
         record = SpaceRecord.of(space, model_title, card) if isinstance(space, Space) else space
         with self._transaction() as connection:
-            space_id = records.add_space(connection, record)
-        self._spaces.pop(space_id, None)
+            space_id, kept = records.add_space(connection, record)
+        self._spaces[space_id] = kept
         self._notify("space")
         return space_id
 
     def space(self, space_id: int) -> SpaceRecord:
         """A kept space. KeyError if there is none of that id."""
         if space_id not in self._spaces:
-            with files.told(self.path):
+            with files.reading(self.path):
                 self._spaces[space_id] = records.load_space(self._connection, space_id)
         return self._spaces[space_id]
 
@@ -87,7 +87,7 @@ class Session(SessionFile):
     def projections(self, space_id: int) -> list[ProjectionRecord]:
         """The latest projection for each method and parameters, oldest first."""
         if space_id not in self._projections:
-            with files.told(self.path):
+            with files.reading(self.path):
                 self._projections[space_id] = records.load_projections(self._connection, space_id)
         return list(self._projections[space_id])
 
@@ -130,7 +130,7 @@ class Session(SessionFile):
 
     def label_sets(self) -> list[LabelSetInfo]:
         """All sets of clusters ever made, oldest first."""
-        with files.told(self.path):
+        with files.reading(self.path):
             return journal.list_sets(self._connection)
 
     def restore_set(self, set_id: int) -> LabelSet:
@@ -138,7 +138,7 @@ class Session(SessionFile):
         former = self._current()
         if set_id == former.set_id:
             return former
-        with files.told(self.path):
+        with files.reading(self.path):
             labels = journal.load_set(self._connection, set_id)
         title = f"restore {labels.method} with {len(labels.clusters)} clusters"
         return self._perform(Edit(title, Patch((former.set_id, set_id))))
@@ -260,10 +260,11 @@ class Session(SessionFile):
         if index is None:
             return None
         entry = self._history[index]
+        with files.reading(self.path):
+            patch = journal.load_patch(self._connection, entry.entry_id)
+        patch = patch.inverse() if back else patch
+        labels = self._after(patch)
         with self._transaction() as connection:
-            patch = journal.load_patch(connection, entry.entry_id)
-            patch = patch.inverse() if back else patch
-            labels = self._after(patch)
             journal.write_patch(connection, patch, labels)
             journal.mark(connection, entry.entry_id, undone=back)
         self._history[index] = replace(entry, undone=back)
@@ -274,7 +275,7 @@ class Session(SessionFile):
     def _after(self, patch: Patch) -> LabelSet:
         if not patch.switches:
             return patch.apply(self._current())
-        with files.told(self.path):
+        with files.reading(self.path):
             return journal.load_set(self._connection, patch.current[1])
 
     def _last_done(self) -> int | None:
