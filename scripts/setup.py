@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib.util
 import json
 import os
 import platform
@@ -78,26 +79,32 @@ def installed(dev: bool) -> bool:
     )
 
 
-def make_venv() -> None:
-    """Make `.venv`, anew if it belongs to another Python or is broken."""
+def make_venv() -> bool:
+    """Make `.venv`, anew if it belongs to another Python or is broken; False if it is there and good."""
     if PYTHON.exists() and _version_of(PYTHON) == sys.version_info[:2]:
-        return
-    command = [sys.executable, "-m", "venv", "--clear", str(VENV)]
-    made = subprocess.run(command, capture_output=True, text=True)
-    if made.returncode and setup_system.install_venv_module(sys.version_info[:2]):
-        made = subprocess.run(command, capture_output=True, text=True)
-    if made.returncode == 0:
-        return
-    text = made.stdout + made.stderr
-    shutil.rmtree(VENV, ignore_errors=True)
-    if "ensurepip" in text or "No module named venv" in text:
-        major, minor = sys.version_info[:2]
+        return False
+    major, minor = sys.version_info[:2]
+    if not _has_venv() and not (setup_system.install_venv_module((major, minor)) and _has_venv()):
         raise SetupError(
             f"This Python has no venv module with pip: install it (Debian, Ubuntu: sudo apt-get install "
             f"python{major}.{minor}-venv) or name another Python, make run PYTHON=/path/to/python3."
         )
-    last = text.strip().splitlines()[-1] if text.strip() else "no reason given"
-    raise SetupError(f"The folder {VENV} could not be made: {last}.")
+    made = subprocess.run(
+        [sys.executable, "-m", "venv", "--clear", str(VENV)],
+        capture_output=True,
+        text=True,
+        env=setup_pip.environment(),
+    )
+    if made.returncode:
+        shutil.rmtree(VENV, ignore_errors=True)
+        last = (made.stdout + made.stderr).strip().splitlines()[-1:] or ["no reason given"]
+        raise SetupError(f"The folder {VENV} could not be made: {last[0]}")
+    return True
+
+
+def _has_venv() -> bool:
+    importlib.invalidate_caches()
+    return all(importlib.util.find_spec(module) for module in ("venv", "ensurepip"))
 
 
 def _version_of(python: Path) -> tuple[int, ...] | None:
@@ -119,8 +126,7 @@ def torch_brings_cuda() -> bool:
         env=setup_pip.environment(),
     )
     if asked.returncode:
-        LOG.write_text(asked.stdout + asked.stderr, encoding="utf-8")
-        raise SetupError(setup_pip.explain(asked.stderr, LOG))
+        raise SetupError(setup_pip.explain(asked.stderr))
     items = json.loads(asked.stdout)["install"]
     return any("nvidia-" in need for item in items for need in item["metadata"].get("requires_dist", []))
 
@@ -150,18 +156,23 @@ def confirmed(yes: bool) -> bool:
     return input("Go on? [Y/n] ").strip().lower() in ("", "y", "yes")
 
 
-def agree(needed: int, text: str, yes: bool) -> None:
-    """Say what will be downloaded and ask, once for a `.venv`."""
-    if record("agreed", False).exists():
-        print("The packages in .venv are brought up to date.", flush=True)
-        return
-    print(text, flush=True)
+def require_space(needed: int) -> None:
+    """`needed` megabytes on the disk of the checkout."""
     free = shutil.disk_usage(ROOT).free // 1_000_000
     if free < needed:
         raise SetupError(
             f"The disk of {ROOT} has {free:,} MB free and about {needed:,} MB are needed: "
             "free some space and start again."
         )
+
+
+def agree(needed: int, text: str, yes: bool) -> None:
+    """Say what will be downloaded and ask, once for a `.venv`."""
+    if record("agreed", False).exists():
+        print("The packages in .venv are brought up to date.", flush=True)
+        return
+    print(text, flush=True)
+    require_space(needed)
     if not confirmed(yes):
         raise SetupError("Nothing was installed.")
     record("agreed", False).touch()
@@ -180,9 +191,16 @@ def install(dev: bool) -> None:
 
 def set_up(dev: bool, yes: bool) -> None:
     if not installed(dev):
-        make_venv()
-        text, needed = plan(torch_brings_cuda(), dev)
-        agree(needed, text, yes)
+        if not record("agreed", False).exists():
+            require_space(plan(False, dev)[1])
+        made = make_venv()
+        try:
+            text, needed = plan(torch_brings_cuda(), dev)
+            agree(needed, text, yes)
+        except SetupError:
+            if made:
+                shutil.rmtree(VENV)
+            raise
         began = time.monotonic()
         install(dev)
         for kind in {False, dev}:

@@ -48,20 +48,20 @@ def environment() -> dict[str, str]:
     }
 
 
-def explain(text: str, log: Path) -> str:
+def explain(text: str) -> str:
     """The sentence for what pip wrote when it failed."""
     for pattern, sentence in _REASONS:
         if re.search(pattern, text):
-            return f"{sentence} Details: {log}"
+            return sentence
     nothing = re.search(r"No matching distribution found for (\S+)", text)
     if nothing:
         version = ".".join(str(part) for part in sys.version_info[:2])
         return (
             f"The package {nothing.group(1)} was not found for Python {version} on this system: see that this computer "
-            f"is online, or try another Python, make run PYTHON=python3.12. Details: {log}"
+            f"is online, or try another Python, make run PYTHON=python3.12."
         )
     errors = [line for line in text.splitlines() if line.startswith("ERROR:")]
-    return f"pip failed ({errors[-1][7:] if errors else 'no reason given'}); its output is in {log}"
+    return f"pip failed: {errors[-1][7:] if errors else 'no reason given'}"
 
 
 def install(python: Path, what: Sequence[str], log: Path) -> str | None:
@@ -86,7 +86,7 @@ def install(python: Path, what: Sequence[str], log: Path) -> str | None:
     except BaseException:
         process.terminate()
         raise
-    return explain("".join(written), log) if process.wait() else None
+    return f"{explain(''.join(written))} (pip's own words: {log})" if process.wait() else None
 
 
 def _read(process: subprocess.Popen[str], lines: queue.SimpleQueue[str | None]) -> None:
