@@ -93,6 +93,7 @@ def test_a_python_that_is_too_old_is_refused_in_one_sentence(checkout: Path) -> 
     assert not (checkout / ".venv").exists()
 
 
+@pytest.mark.slow
 def test_without_network_one_sentence_says_what_to_do_and_no_venv_is_left(checkout: Path) -> None:
     done = _make(
         checkout,
