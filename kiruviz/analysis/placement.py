@@ -164,6 +164,7 @@ def place(
     point_radius: float = 0.0,
     previous: npt.NDArray[Any] | None = None,
     padding: float = 2.0,
+    most_covered: int | None = None,
 ) -> Placement:
     """Put words beside their points, greedily by priority; what finds no free place is hidden.
 
@@ -177,6 +178,7 @@ def place(
     previous      (m,) side each word had before, `HIDDEN` for none: kept where still free, so that words
                   do not hop about while a person zooms
     padding       free space between two words, and between a word and an obstacle
+    most_covered  a word that would cover more points than this (up to 5) is hidden instead; None: never
 
     No two boxes of the result overlap each other or an obstacle.
     """
@@ -186,7 +188,10 @@ def place(
     if not len(anchor):
         return Placement(side, boxes)
     candidates = _candidates(anchor, size, np.broadcast_to(np.asarray(radius, dtype=np.float64), len(anchor)))
-    cost = _SIDE_COST + _COVER_COST * _Crowd(points, point_radius, bounds).covered(candidates, anchor[:, None, :])
+    covered = _Crowd(points, point_radius, bounds).covered(candidates, anchor[:, None, :])
+    cost = _SIDE_COST + _COVER_COST * covered
+    if most_covered is not None:
+        cost[covered > most_covered] = np.inf
     if previous is not None:
         had = np.flatnonzero(np.asarray(previous) >= 0)
         cost[had, np.asarray(previous)[had]] -= _KEEP_BONUS

@@ -29,9 +29,8 @@ def replacing(path: Path, overwrite: bool = False) -> Iterator[Path]:
         yield temporary
         # mkstemp makes files only their owner may read; a figure is to be shared like any other file.
         temporary.chmod(0o666 & ~_umask())
-        if not overwrite and path.exists():
-            refuse(path, overwrite)
-        os.replace(temporary, path)
+        refuse(path, overwrite)
+        temporary.replace(path)
     except OSError as error:
         raise UserError(
             f"{path} could not be written ({error.strerror}): free some space or choose another folder."

@@ -37,7 +37,7 @@ class FigureSpec:
     font                 first family of the font list; glyphs it lacks come from DejaVu Sans
     font_size_pt         size of the words; names and title are sized after it
     legend               whether clusters (or the colour bar's values) are listed beside the map
-    title                a line above the picture, None or empty for none
+    title                a line above the picture; None takes the picture's own, an empty one leaves it out
     labels               `auto` words and cluster names, `names` cluster names only, `none` neither
     caption              whether a line below says how the picture was made
     point_size           diameter of a point in pt; None chooses one for the number of points
@@ -122,7 +122,7 @@ class MapPicture:
     clusters      the clusters in the order of the legend; ids not listed are drawn as noise
     recipe_lines  how the picture was made, for caption and metadata: model, identity, space, metric, method,
                   parameters, seed, versions and so on
-    title         what the picture is of, for the metadata and, where the spec names none, not drawn
+    title         what the picture is of: drawn where the spec gives no other, and kept in the metadata
     values        (n,) float to colour by instead of by cluster (NaN: no value), called `value_name`
     view          (x0, y0, x1, y1) in data units to show, None for everything
     """
