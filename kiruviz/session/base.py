@@ -73,6 +73,7 @@ class SessionFile:
         target = _absolute(path)
         lock = files.lock(target)
         try:
+            cls.open_readonly(target).close()  # opening to write changes the file: only one that can be read
             return cls._opened(target, lock)
         except BaseException:
             lock.release()

@@ -74,10 +74,9 @@ def lock(path: Path) -> FileLock:
 
 
 def open_for_writing(path: Path) -> sqlite3.Connection:
-    """A connection to a checked session file, in WAL mode; the caller holds its lock."""
+    """A connection to a session file that was checked by `snapshot`, or just installed, in WAL mode; the
+    caller holds its lock."""
     with told(path):
-        with closing(_connect(path, "rw" if _unfinished(path) else "ro")) as probe:
-            _check(path, probe)
         # effective_ids: what the process may do, where the platform can tell it from what its user may
         effective = os.access in os.supports_effective_ids
         if not all(os.access(place, os.W_OK, effective_ids=effective) for place in (path, path.parent)):
@@ -97,10 +96,11 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
 
 
 def snapshot(path: Path) -> sqlite3.Connection:
-    """The session file as it is at this moment, in memory: nothing is held open, nothing can be written to it."""
+    """The session file as it is at this moment, checked, in memory and in the present format: nothing is held
+    open, nothing can be written to the file."""
     memory = sqlite3.connect(":memory:", isolation_level=None)
     try:
-        with told(path), closing(_connect(path, "rw" if _unfinished(path) else "ro")) as source:
+        with reading(path), closing(_connect(path, "rw" if _unfinished(path) else "ro")) as source:
             _check(path, source)
             source.backup(memory)
             schema.migrate(memory)

@@ -1,0 +1,185 @@
+"""The label operations on their own: what each changes, and what it leaves alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kiruviz.errors import UserError
+from kiruviz.session import edits
+from kiruviz.session.edits import Edit
+from kiruviz.session.labels import Cluster, LabelProgress, LabelSet
+
+
+def _labels(*owners: int, **named: str) -> LabelSet:
+    ids = sorted(set(owners) - {-1})
+    clusters = {i: Cluster(i, color=i, time=1.0) for i in ids}
+    labels = LabelSet(1, 1, "kmeans", {}, np.array(owners, np.int32), clusters)
+    for key, name in named.items():
+        labels = _after(labels, edits.rename(labels, int(key[1:]), name, 1.0))
+    return labels
+
+
+def _after(labels: LabelSet, edit: Edit | None) -> LabelSet:
+    assert edit is not None
+    done = edit.patch.apply(labels)
+    undone = edit.patch.inverse().apply(done)
+    assert undone.clusters == labels.clusters
+    assert np.array_equal(undone.assignment, labels.assignment)
+    return done
+
+
+def test_a_name_is_trimmed_and_an_empty_one_clears() -> None:
+    labels = _labels(0, 0, 1)
+    named = _after(labels, edits.rename(labels, 0, "  months \n", 5.0))
+    assert (named.clusters[0].status, named.clusters[0].title, named.clusters[0].time) == ("named", "months", 5.0)
+    cleared = _after(named, edits.rename(named, 0, "   ", 6.0))
+    assert (cleared.clusters[0].status, cleared.clusters[0].title) == ("unnamed", "unnamed 0")
+
+
+def test_half_characters_of_a_paste_do_not_reach_the_file() -> None:
+    labels = _labels(0)
+    assert _after(labels, edits.rename(labels, 0, "a\ud800b", 1.0)).clusters[0].name == "a?b"
+
+
+def test_the_titles_are_for_people() -> None:
+    labels = _labels(0, 1, 2, 2, _0="months")
+    titles = [
+        edit.title
+        for edit in (
+            edits.rename(labels, 1, "days", 1.0),
+            edits.resist(labels, 2, "", 1.0),
+            edits.merge(labels, [2, 0, 1], 1.0),
+            edits.move(labels, [0], 1, 1.0),
+            edits.set_aside(labels, [0, 1], 1.0),
+            edits.split(labels, 2, np.array([0, 1]), 1.0),
+        )
+        if edit is not None
+    ]
+    assert titles == [
+        "name cluster 1 “days”",
+        "mark 2 as resisting",
+        "merge 2, 0 and 1",
+        "move 1 row to 1",
+        "set aside 2 rows",
+        "split 2 into 2",
+    ]
+
+
+def test_resisting_keeps_the_note_unless_one_is_given() -> None:
+    labels = _labels(0)
+    labels = _after(labels, edits.set_note(labels, 0, " mixed ", 1.0))
+    resisting = _after(labels, edits.resist(labels, 0, None, 1.0))
+    assert (resisting.clusters[0].title, resisting.clusters[0].note) == ("resists naming", "mixed")
+    assert _after(resisting, edits.resist(resisting, 0, "", 1.0)).clusters[0].note == ""
+
+
+def test_clearing_takes_name_and_confidence_but_not_the_note() -> None:
+    labels = _labels(0, _0="months")
+    labels = _after(labels, edits.set_confidence(labels, 0, 3, 1.0))
+    labels = _after(labels, edits.set_note(labels, 0, "why", 1.0))
+    cluster = _after(labels, edits.clear(labels, 0, 9.0)).clusters[0]
+    assert cluster == Cluster(0, note="why", time=9.0)
+
+
+def test_what_changes_nothing_is_no_edit() -> None:
+    labels = _labels(0, 0, 1, -1, _0="months")
+    assert edits.rename(labels, 0, " months", 9.0) is None
+    assert edits.clear(labels, 1, 9.0) is None
+    assert edits.set_note(labels, 0, "", 9.0) is None
+    assert edits.set_confidence(labels, 0, 0, 9.0) is None
+    assert edits.merge(labels, [0, 0], 9.0) is None
+    assert edits.split(labels, 0, np.array([4, 4]), 9.0) is None
+    assert edits.new(labels, [], 9.0) is None
+    assert edits.new(labels, [1, 0], 9.0) is None, "they are a cluster already, and it has a name"
+    assert edits.move(labels, [0], 0, 9.0) is None
+    assert edits.set_aside(labels, [3], 9.0) is None
+
+
+def test_a_merge_keeps_the_first_ones_label_and_color() -> None:
+    labels = _labels(0, 1, 2, _1="days", _2="months")
+    merged = _after(labels, edits.merge(labels, [2, 1], 9.0))
+    assert merged.assignment.tolist() == [0, 2, 2]
+    assert merged.clusters[2] == labels.clusters[2]
+    assert 1 not in merged.clusters
+
+
+def test_a_merge_into_an_unnamed_cluster_does_not_lose_the_only_name() -> None:
+    labels = _labels(0, 1, _1="days")
+    merged = _after(labels, edits.merge(labels, [0, 1], 9.0))
+    assert (merged.clusters[0].name, merged.clusters[0].color) == ("days", 1)
+
+
+def test_the_largest_part_of_a_split_keeps_the_name() -> None:
+    labels = _labels(5, 5, 5, 5, 5, 5, 7, _5="numbers")
+    split = _after(labels, edits.split(labels, 5, np.array([3, 9, 9, 9, -1, 3]), 9.0))
+    assert split.assignment.tolist() == [8, 5, 5, 5, -1, 8, 7]
+    assert split.clusters[5].name == "numbers"
+    assert split.clusters[8] == Cluster(8, color=0, time=9.0)
+    with pytest.raises(ValueError):
+        edits.split(labels, 5, np.array([0, 1]), 9.0)
+
+
+def test_a_cluster_without_rows_vanishes_and_comes_back_with_its_name() -> None:
+    labels = _labels(0, 0, 1, _0="months")
+    gone = _after(labels, edits.set_aside(labels, [0, 1], 9.0))  # _after also checks the way back
+    assert list(gone.clusters) == [1]
+    moved = _after(labels, edits.move(labels, [0, 1], 1, 9.0))
+    assert list(moved.clusters) == [1]
+    assert moved.sizes() == {1: 3}
+
+
+def test_a_split_into_noise_alone_leaves_no_cluster() -> None:
+    labels = _labels(0, 0)
+    assert _after(labels, edits.split(labels, 0, np.array([-1, -1]), 9.0)).clusters == {}
+
+
+def test_new_takes_rows_from_anywhere() -> None:
+    labels = _labels(0, 0, 1, -1)
+    made = _after(labels, edits.new(labels, [3, 1, 2, 1], 9.0))
+    assert made.assignment.tolist() == [0, 2, 2, 2]
+    assert made.order == [0, 2]
+
+
+def test_a_cluster_or_a_row_that_is_not_there() -> None:
+    labels = _labels(0, 0)
+    with pytest.raises(UserError, match="Cluster 4"):
+        edits.rename(labels, 4, "x", 1.0)
+    with pytest.raises(UserError, match="Cluster -1"):
+        edits.move(labels, [0], -1, 1.0)
+    with pytest.raises(ValueError):
+        edits.set_aside(labels, [2], 1.0)
+    with pytest.raises(ValueError):
+        edits.set_aside(labels, [-1], 1.0)
+    with pytest.raises(ValueError):
+        edits.set_confidence(labels, 0, 4, 1.0)
+
+
+def test_a_set_counts_itself() -> None:
+    labels = _labels(3, 1, 1, -1, 4, _1="days")
+    labels = _after(labels, edits.resist(labels, 4, "", 1.0))
+    assert labels.order == [1, 3, 4]
+    assert labels.sizes() == {1: 2, 3: 1, 4: 1}
+    assert labels.members(1).tolist() == [1, 2]
+    assert labels.members(-1).dtype == np.int64
+    assert labels.progress() == LabelProgress(named=1, resists=1, unnamed=1, total=3)
+    with pytest.raises(ValueError):
+        labels.assignment[0] = 1
+
+
+def test_next_unnamed_wraps_around() -> None:
+    labels = _labels(0, 1, 2, 3, _1="x")
+    assert [labels.next_unnamed(after) for after in (None, 0, 2, 3)] == [0, 2, 3, 0]
+    done = _labels(0, _0="x")
+    assert done.next_unnamed(None) is None
+    only = _labels(0, 1, _1="x")
+    assert only.next_unnamed(0) == 0
+
+
+def test_carried_clusters_take_label_and_color_with_them() -> None:
+    former = _labels(0, 1, 2, _1="days").clusters
+    clusters = edits.new_clusters(np.array([0, 1, 2, 3, -1], np.int32), {2: (0, 1), 3: (2,), 9: (0,)}, former, 7.0)
+    assert clusters[2] == Cluster(2, "named", "days", color=1, time=1.0)
+    assert clusters[3] == Cluster(3, color=2, time=1.0)
+    assert (clusters[0], clusters[1]) == (Cluster(0, color=0, time=7.0), Cluster(1, color=3, time=7.0))
+    assert sorted(clusters) == [0, 1, 2, 3]
