@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kiruviz.analysis.nested import Part
 from kiruviz.errors import UserError
 from kiruviz.progress import Progress, Silent
 from kiruviz.space import FloatArray
@@ -204,26 +205,13 @@ def silhouette_over_k(
     progress = progress or Silent()
     curve: list[tuple[int, float]] = []
     for turn, k in enumerate(ks):
-        progress.report(turn / len(ks), f"k-means with {k} clusters")
-        found = kmeans(vectors, k, n_init, seed, CheckOnly(progress))
+        part = Part(progress, turn / len(ks), (turn + 1) / len(ks), f"{k} clusters: ")
+        found = kmeans(vectors, k, n_init, seed, part)
         score = silhouette(vectors, found.labels, seed=seed)
         if score is not None:
             curve.append((k, score))
             progress.partial(list(curve))
     return curve
-
-
-class CheckOnly(Silent):
-    """Passes a wish to stop on to an inner piece of work, whose own fractions are of no interest."""
-
-    def __init__(self, outer: Progress) -> None:
-        self._outer = outer
-
-    def report(self, fraction: float | None, message: str) -> None:  # noqa: ARG002  (the protocol's names)
-        self._outer.check()
-
-    def check(self) -> None:
-        self._outer.check()
 
 
 def sample_rows(

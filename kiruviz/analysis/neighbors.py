@@ -11,13 +11,16 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from kiruviz.analysis.knn import Knn, knn_graph
 from kiruviz.errors import UserError
 from kiruviz.progress import Progress, Silent
 from kiruviz.space import METRICS, FloatArray, IntArray, Metric
 
+__all__ = ["Knn", "knn_graph", "nearest", "nearest_many", "score_rows"]
+
 Float64Array = npt.NDArray[np.float64]
 
-_BLOCK_VALUES = 4_000_000  # values per row block of the table
+_BLOCK_VALUES = 500_000  # values per row block of the table: what a processor's cache holds
 _SCORE_VALUES = 32_000_000  # scores held at once: 128 MB in float32
 _UNIT_ROUNDOFF = 2.0**-24
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from kiruviz.analysis.clustering import CheckOnly, kmeans
+from kiruviz.analysis.clustering import kmeans
+from kiruviz.analysis.nested import Part
 from kiruviz.progress import Progress, Silent
 
 
@@ -52,8 +53,8 @@ def seed_agreement(
         return {}
     total = np.zeros(len(clusters))
     for turn, seed in enumerate(seeds):
-        progress.report(turn / len(seeds), f"k-means with seed {seed}")
-        again = kmeans(vectors, k, n_init, seed, CheckOnly(progress)).labels
+        part = Part(progress, turn / len(seeds), (turn + 1) / len(seeds), f"Seed {seed}: ")
+        again = kmeans(vectors, k, n_init, seed, part).labels
         total += best_overlaps(groups, again)[clusters]
     return {int(c): float(value) for c, value in zip(clusters, total / len(seeds), strict=True)}
 
