@@ -13,6 +13,17 @@ from kiruviz.models import families
 Config = Mapping[str, Any]
 
 _TEXT_KEYS = ("text_config", "llm_config", "language_config", "thinker_config")
+_ROTARY_KEYS = ("rope_parameters", "rope_theta", "rotary_pct", "rotary_dim", "rotary_emb_base")
+# `position_embedding_type`, where a family offers several.
+_DECLARED = {
+    "absolute": "learned",
+    "learned_absolute": "learned",
+    "rotary": "rotary",
+    "rope": "rotary",
+    "alibi": "alibi",
+    "relative_key": "relative_bias",
+    "relative_key_query": "relative_bias",
+}
 _LAYER_TYPES = ("full_attention", "sliding_attention")
 
 
@@ -109,21 +120,28 @@ def position_scheme(config: Config, tensor_names: Iterable[str]) -> str:
     one of rotary, learned, sinusoidal, alibi, relative_bias, none
     """
     text, family = text_config(config), model_type(config) or ""
-    attention = text.get("attn_config")
-    if text.get("alibi") is True or (isinstance(attention, Mapping) and attention.get("alibi") is True):
-        return "alibi"
-    declared = text.get("position_embedding_type")
-    if declared in ("rotary", "rope", "alibi"):
-        return "alibi" if declared == "alibi" else "rotary"
-    if text.get("sinusoidal_pos_embds") is True:
-        return "sinusoidal"
+    declared = _declared_scheme(text)
+    if declared:
+        return declared
     if family in families.SCHEMES:
         return families.SCHEMES[family]
-    if any(text.get(key) for key in ("rope_parameters", "rope_theta", "rotary_pct", "rotary_dim", "rotary_emb_base")):
+    if any(text.get(key) for key in _ROTARY_KEYS):
         return "rotary"
     if number(text, "relative_attention_num_buckets"):
         return "relative_bias"
     return _scheme_of_tensors(tensor_names)
+
+
+def _declared_scheme(text: Config) -> str:
+    """The scheme a config names outright, or nothing."""
+    attention = text.get("attn_config")
+    if text.get("alibi") is True or (isinstance(attention, Mapping) and attention.get("alibi") is True):
+        return "alibi"
+    if isinstance(attention, Mapping) and attention.get("alibi") is False:
+        return "rotary" if attention.get("rope") is True else "learned"
+    if text.get("sinusoidal_pos_embds") is True or text.get("sinusoidal_embeddings") is True:
+        return "sinusoidal"
+    return _DECLARED.get(str(text.get("position_embedding_type")), "")
 
 
 def _scheme_of_tensors(names: Iterable[str]) -> str:

@@ -5,43 +5,56 @@ Read from the configuration classes of transformers 5.24; a test compares the fa
 
 from __future__ import annotations
 
+
+def _names(text: str) -> list[str]:
+    return text.split()
+
+
 # Families whose configuration class does not tie the output to the input when the key is missing.
 UNTIED = frozenset(
-    """arcee bitnet codegen cwm dbrx deepseek_v2 deepseek_v3 diffllama doge exaone exaone4 falcon_h1 glm glm4
+    _names(
+        """arcee bitnet codegen cwm dbrx deepseek_v2 deepseek_v3 diffllama doge exaone exaone4 falcon_h1 glm glm4
     glm4_moe gpt_neox gpt_oss gptj granite granitemoe helium hunyuan_v1_dense idefics2 idefics3 jamba llama
     llama4 llama4_text llava llava_next llava_onevision mamba2 minimax ministral mistral mixtral
     mllama_text_model nemotron olmo olmo2 olmo3 olmoe persimmon phi phi3 phimoe qwen2 qwen2_5_vl qwen2_moe
-    qwen2_vl qwen3 qwen3_moe qwen3_next qwen3_vl reformer rembert rwkv seed_oss smolvlm stablelm""".split()
+    qwen2_vl qwen3 qwen3_moe qwen3_next qwen3_vl reformer rembert rwkv seed_oss smolvlm stablelm"""
+    )
 )
 
 # Position scheme by family, for those whose config.json need not say it.
 SCHEMES: dict[str, str] = {
     **dict.fromkeys(
-        """albert bart bert bigbird_pegasus big_bird biogpt blenderbot camembert clip clip_text_model convbert
-        data2vec-text deberta electra ernie gpt2 gpt_bigcode gpt_neo imagegpt layoutlm led longformer mbart
+        _names(
+            """albert bart bert bigbird_pegasus big_bird biogpt blenderbot camembert clip clip_text_model convbert
+        data2vec-text electra flaubert xlm mpnet ernie gpt2 gpt_bigcode gpt_neo imagegpt layoutlm led longformer mbart
         mobilebert mvp nystromformer openai-gpt opt plbart qdqbert rembert roberta roberta-prelayernorm
-        squeezebert splinter whisper xlm-roberta xlm-roberta-xl xmod yoso distilbert""".split(),
+        squeezebert splinter whisper xlm-roberta xlm-roberta-xl xmod yoso distilbert"""
+        ),
         "learned",
     ),
-    **dict.fromkeys("m2m_100 nllb-moe marian pegasus pegasus_x xglm ctrl flaubert xlm fsmt".split(), "sinusoidal"),
-    **dict.fromkeys("bloom mpt".split(), "alibi"),
+    **dict.fromkeys(_names("m2m_100 nllb-moe marian pegasus pegasus_x xglm ctrl fsmt"), "sinusoidal"),
+    **dict.fromkeys(_names("bloom mpt"), "alibi"),
     **dict.fromkeys(
-        "t5 mt5 umt5 longt5 switch_transformers udop pop2piano mpnet deberta-v2 xlnet".split(), "relative_bias"
+        _names("t5 mt5 umt5 longt5 switch_transformers udop pop2piano deberta deberta-v2 xlnet"), "relative_bias"
     ),
-    **dict.fromkeys("mamba mamba2 falcon_mamba rwkv jamba bamba xlstm".split(), "none"),
+    **dict.fromkeys(_names("mamba mamba2 falcon_mamba rwkv jamba xlstm"), "none"),
     **dict.fromkeys(
-        """llama mistral mixtral qwen2 qwen2_moe qwen3 qwen3_moe gemma gemma2 gemma3 gemma3_text gpt_neox gptj
+        _names(
+            """llama mistral mixtral qwen2 qwen2_moe qwen3 qwen3_moe gemma gemma2 gemma3 gemma3_text gpt_neox gptj
         codegen phi phi3 phimoe cohere cohere2 olmo olmo2 olmo3 olmoe stablelm starcoder2 granite granitemoe
         glm glm4 deepseek_v2 deepseek_v3 llama4 llama4_text smollm3 nemotron persimmon modernbert falcon
-        exaone4 gpt_oss helium internlm3 minimax esm nomic_bert""".split(),
+        exaone4 gpt_oss bamba helium internlm3 minimax esm nomic_bert"""
+        ),
         "rotary",
     ),
 }
 
 # Learned tables of these families keep padding_idx + 1 rows in front that are no positions.
 PADDED_POSITIONS = frozenset(
-    """camembert data2vec-text ibert longformer mpnet roberta roberta-prelayernorm xlm-roberta xlm-roberta-xl
-    xmod""".split()
+    _names(
+        """camembert data2vec-text ibert longformer mpnet roberta roberta-prelayernorm xlm-roberta xlm-roberta-xl
+    xmod"""
+    )
 )
 
 # Rotary base where config.json names none and the class default is not 1e4.
@@ -59,6 +72,8 @@ GGUF_TYPES: dict[str, str] = {
     "deepseek2": "deepseek_v2",
     "falcon": "falcon",
     "gemma3": "gemma3_text",
+    "nomic-bert": "nomic_bert",
+    "qwen2vl": "qwen2_vl",
     "gptneox": "gpt_neox",
     "phi2": "phi",
     "qwen2moe": "qwen2_moe",

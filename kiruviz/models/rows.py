@@ -292,7 +292,7 @@ def make_space(
         from kiruviz.analysis import transforms
 
         keep = checkpoint.vocabulary().named & _finite(checkpoint, recipe)
-        vectors = transforms.fit(table, keep, recipe.transform).apply(vectors)
+        vectors = transforms.fit(table, keep, recipe.transform, progress).apply(vectors, progress)
     return Space(vectors, row_ids, names, columns, recipe)
 
 

@@ -167,7 +167,7 @@ def write_safetensors(out: BinaryIO, name: str, values: FloatArray) -> None:
     header = json.dumps({name: extent}).encode()
     header += b" " * (-len(header) % 64 + 56)
     out.write(len(header).to_bytes(8, "little") + header)
-    out.write(memoryview(np.ascontiguousarray(values, dtype="<f4")).cast("B"))
+    out.write(np.ascontiguousarray(values, dtype="<f4").data)
 
 
 def _header(path: Path, buffer: mmap.mmap | bytes) -> tuple[bytes, dict[str, Any]]:

@@ -77,7 +77,8 @@ def row_norms(table: FloatArray) -> npt.NDArray[np.float64]:
     """Euclidean length of each row, summed in float64: (V, d) float32 -> (V,) float64."""
     norms = np.empty(len(table))
     for start in range(0, len(table), _ROWS):
-        block = table[start : start + _ROWS].astype(np.float64)
+        with np.errstate(invalid="ignore"):  # a signalling NaN warns when it is converted
+            block = table[start : start + _ROWS].astype(np.float64)
         norms[start : start + _ROWS] = np.sqrt(np.einsum("ij,ij->i", block, block))
     return norms
 
@@ -160,7 +161,7 @@ def _save(vocabulary: Vocabulary, out: Any) -> None:
 
 
 def _load(path: Path) -> Vocabulary:
-    with np.load(path, allow_pickle=False) as data:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
         text, raw = _unpacked(data["text"]), _unpacked(data["raw"])
         kind, script = data["kinds"][data["kind"]], data["scripts"][data["script"]]
         norm = data["norm"]

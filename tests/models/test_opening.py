@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from kiruviz.errors import UserError
+from kiruviz.models.checkpoint import Checkpoint
+from kiruviz.models.opening import open_model
+
+TABLE = "embeddings.word_embeddings.weight"
+MakeModel = Callable[..., Path]
+
+
+def rows(count: int = 18, width: int = 4) -> np.ndarray[Any, np.dtype[np.float32]]:
+    return np.random.default_rng(1).normal(size=(count, width)).astype(np.float32)
+
+
+def sentence(ref: str | Path) -> str:
+    """The one sentence with which opening fails."""
+    with pytest.raises(UserError) as caught:
+        open_model(str(ref))
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_the_card_of_the_first_starter(smollm2: Checkpoint) -> None:
+    info = smollm2.card.to_json()
+    assert len(info.pop("identity")) == 64
+    assert info.pop("path").endswith("SmolLM2-135M-Instruct.Q4_1.gguf")
+    assert info == {
+        "name": "SmolLM2-135M-Instruct", "model_type": "llama", "vocab_size": 49152, "hidden_size": 576,
+        "num_layers": 30, "num_heads": 9, "num_kv_heads": 3, "head_dim": 64, "tied": True,
+        "position_scheme": "rotary", "rope_theta": 100000.0, "max_positions": 8192, "dtype": "Q8_0",
+        "rows_without_token": 0, "file_bytes": 98362432,
+    }  # fmt: skip
+    assert smollm2.kinds == ("token", "output")
+    assert smollm2.table("output") is smollm2.table("token")
+
+
+def test_the_card_of_the_second_starter(minilm: Checkpoint) -> None:
+    card = minilm.card
+    assert (card.name, card.model_type) == ("all-MiniLM-L6-v2", "bert")
+    assert (card.vocab_size, card.hidden_size, card.num_layers, card.head_dim) == (30522, 384, 6, 32)
+    assert (card.position_scheme, card.max_positions, card.tied) == ("learned", 512, None)
+    assert minilm.kinds == ("token",)
+    with pytest.raises(UserError, match="all-MiniLM-L6-v2 has no output embeddings"):
+        minilm.table("output")
+
+
+def test_the_starter_table_equals_the_reference_dequantisation(smollm2: Checkpoint) -> None:
+    import gguf
+
+    store = smollm2._store
+    raw = np.frombuffer(store.raw("token_embd.weight"), dtype=np.uint8).reshape(49152, -1)
+    some = np.random.default_rng(0).integers(0, 49152, 500)
+    expected = gguf.quants.dequantize(raw[some], gguf.GGMLQuantizationType.Q8_0)
+    np.testing.assert_array_equal(smollm2.table()[some], expected)
+    assert not smollm2.table().flags.writeable
+
+
+def test_opening_imports_none_of_the_heavy_packages() -> None:
+    code = (
+        "import sys; from kiruviz.models.opening import open_model; c = open_model('minilm'); c.table();"
+        "print([m for m in ('torch','transformers','tokenizers','safetensors','gguf','scipy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_an_existing_path_wins_over_a_starter(make_model: MakeModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = make_model(name="smollm2")
+    monkeypatch.chdir(folder.parent)
+    assert open_model("smollm2").card.vocab_size == 18
+
+
+def test_the_same_model_elsewhere_keeps_its_identity_and_a_changed_one_does_not(make_model: MakeModel) -> None:
+    first, second = make_model(name="one"), make_model(name="two")
+    other = make_model(name="three", tensors={TABLE: rows()})
+    identities = [open_model(str(folder)).identity for folder in (first, second, other)]
+    assert identities[0] == identities[1] != identities[2]
+    (second / "vocab.txt").write_text("changed")
+    assert open_model(str(second)).identity != identities[0]
+
+
+def test_a_file_may_be_opened_with_its_config_beside_it(make_model: MakeModel) -> None:
+    folder = make_model()
+    (folder / "model.safetensors").rename(folder / "other.safetensors")
+    assert open_model(str(folder / "other.safetensors")).card.name == "toy"
+    assert open_model(str(folder)).card.vocab_size == 18
+
+
+def test_a_hub_cache_folder_is_shown_by_the_models_name(make_model: MakeModel, tmp_path: Path) -> None:
+    snapshots = tmp_path / "models--org--name/snapshots"
+    snapshots.mkdir(parents=True)
+    make_model().rename(snapshots / "0a1b")
+    assert open_model(str(snapshots / "0a1b")).card.name == "org/name"
+
+
+def test_a_table_stored_twice_is_tied_whatever_the_config_says(make_model: MakeModel) -> None:
+    both = {"model.embed_tokens.weight": rows(), "lm_head.weight": rows()}
+    config = {"model_type": "llama", "tie_word_embeddings": False, "architectures": ["LlamaForCausalLM"]}
+    assert open_model(str(make_model(config, both, name="same"))).card.tied is True
+    both["lm_head.weight"] = -rows()
+    config["tie_word_embeddings"] = True
+    differ = open_model(str(make_model(config, both, name="differ")))
+    assert differ.card.tied is False
+    np.testing.assert_array_equal(differ.table("output"), -rows())
+
+
+def test_an_unknown_name_says_what_can_be_given() -> None:
+    said = sentence("org/some-model")
+    assert "'org/some-model'" in said
+    assert "smollm2, minilm" in said
+    assert "''" in sentence("")
+    assert "no file or folder" in sentence("x" * 5000)
+
+
+def test_folders_that_lack_something_say_what(make_model: MakeModel, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert "holds no weights" in sentence(empty)
+    (empty / "config.json").write_text("{}")
+    assert "holds no weights" in sentence(empty)
+    (empty / "pytorch_model.bin").write_bytes(b"x")
+    assert "pytorch_model.bin, which cannot be opened" in sentence(empty)
+    folder = make_model()
+    (folder / "config.json").unlink()
+    assert "no config.json beside model.safetensors" in sentence(folder)
+    (folder / "config.json").write_text("{not json")
+    assert "config.json is not valid JSON" in sentence(folder)
+    (folder / "config.json").write_text("[1]")
+    assert "should hold one JSON object" in sentence(folder)
+
+
+def test_other_files_are_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "model.bin").write_bytes(b"\x80\x02")
+    assert "model.bin is not a model that can be opened" in sentence(tmp_path / "model.bin")
+
+
+def test_several_weight_files_ask_for_one(make_model: MakeModel) -> None:
+    folder = make_model()
+    (folder / "model.safetensors").rename(folder / "a.safetensors")
+    save_file({TABLE: rows()}, folder / "b.safetensors")
+    assert "several weight files (a.safetensors, b.safetensors)" in sentence(folder)
+
+
+def test_a_shape_that_contradicts_the_config_is_named(make_model: MakeModel) -> None:
+    assert "18 x 4, but its configuration says vocab_size 20" in sentence(make_model({"vocab_size": 20}, name="v"))
+    assert "says hidden size 8" in sentence(make_model({"hidden_size": 8}, name="h"))
+
+
+def test_no_recognisable_table_lists_what_there_is(make_model: MakeModel) -> None:
+    said = sentence(make_model(tensors={"w1": rows(3), "w2": rows(5)}))
+    assert "w1 [3, 4], w2 [5, 4]" in said
+
+
+def test_a_table_of_an_unusual_name_is_found_by_its_shape(make_model: MakeModel) -> None:
+    folder = make_model(tensors={"strange.lookup": rows(), "layer.weight": rows(4)})
+    np.testing.assert_array_equal(open_model(str(folder)).table(), rows())
+
+
+def _index(folder: Path, weight_map: Any) -> Path:
+    (folder / "model.safetensors").rename(folder / "part.safetensors")
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("weight_map", "says"),
+    [
+        ({TABLE: "../part.safetensors"}, "names a file outside its folder"),
+        ({TABLE: "/etc/part.safetensors"}, "names a file outside its folder"),
+        ({TABLE: "..\\part.safetensors"}, "names a file outside its folder"),
+        ({TABLE: "gone.safetensors"}, "names gone.safetensors, which is not in the folder"),
+        ({"x.weight": "part.safetensors"}, "names tensor x.weight, which part.safetensors does not hold"),
+        ({}, "names no weight files"),
+        ([1], "names no weight files"),
+    ],
+)
+def test_an_index_that_is_wrong_is_refused(make_model: MakeModel, weight_map: Any, says: str) -> None:
+    assert says in sentence(_index(make_model(), weight_map))
+
+
+def test_a_cut_off_shard_is_named(make_model: MakeModel) -> None:
+    folder = _index(make_model(), {TABLE: "part.safetensors"})
+    part = folder / "part.safetensors"
+    part.write_bytes(part.read_bytes()[:-10])
+    assert "part.safetensors is cut off" in sentence(folder)
+
+
+def test_a_missing_tensor_is_a_sentence(minilm: Checkpoint) -> None:
+    with pytest.raises(UserError, match="has no tensor named nope"):
+        minilm.tensor("nope")
+    assert minilm.tensor("embeddings.position_embeddings.weight").shape == (512, 384)
