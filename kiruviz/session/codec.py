@@ -26,10 +26,6 @@ def loads(text: str) -> Any:
     return json.loads(text)
 
 
-def compress(content: bytes) -> bytes:
-    return zlib.compress(content, _FAST)
-
-
 def pack_array(array: npt.NDArray[Any]) -> bytes:
     """A numeric array of any shape as a compressed `.npy`; dtype and shape are kept."""
     buffer = io.BytesIO()
@@ -55,16 +51,28 @@ def unpack_ids(blob: bytes) -> npt.NDArray[np.int32]:
     return unpack_array(blob).astype(np.int32)
 
 
+def pack_strings(strings: list[str] | tuple[str, ...]) -> bytes:
+    """Any strings, half surrogates included: their lengths, then all of them as one text."""
+    lengths = pack_ids(np.fromiter(map(len, strings), np.int32, len(strings)))
+    text = zlib.compress("".join(strings).encode("utf-8", "surrogatepass"), _FAST)
+    return len(lengths).to_bytes(4, "little") + lengths + text
+
+
 def unpack_strings(blob: bytes) -> list[str]:
-    strings: list[str] = json.loads(zlib.decompress(blob))
-    return strings
+    """What `pack_strings` packed. ValueError or zlib.error on a damaged blob."""
+    start = 4 + int.from_bytes(blob[:4], "little")
+    text = zlib.decompress(blob[start:]).decode("utf-8", "surrogatepass")
+    ends = np.cumsum(unpack_ids(blob[4:start]), dtype=np.int64).tolist()
+    if (ends[-1] if ends else 0) != len(text):
+        raise ValueError(f"{len(text)} characters, the lengths add up to others")
+    return [text[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=False)]
 
 
 def pack_categories(values: list[str]) -> tuple[bytes, bytes]:
     """Strings of which few differ, as the different ones and each one's number among them."""
     numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
     codes = np.fromiter(map(numbers.__getitem__, values), np.int32, len(values))
-    return compress(dumps(list(numbers)).encode("ascii")), pack_ids(codes)
+    return pack_strings(list(numbers)), pack_ids(codes)
 
 
 def unpack_categories(categories: bytes, codes: bytes) -> npt.NDArray[np.str_]:

@@ -67,7 +67,8 @@ def _read_only(path: Path) -> str:
 
 def lock(path: Path) -> FileLock:
     """The right to write `path`, or UserError if another session has it."""
-    held = FileLock.acquire(path)
+    with told(path):
+        held = FileLock.acquire(path)
     if held is None:
         raise UserError(f"{path} is open in another KiruViz; close it there or work on a copy of it.")
     return held

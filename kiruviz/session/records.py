@@ -61,43 +61,43 @@ class ProjectionRecord:
 
 
 def add_space(connection: sqlite3.Connection, record: SpaceRecord) -> tuple[int, SpaceRecord]:
-    """The id of the space and the record as it is kept: added unless the same one (recipe, rows and columns)
-    is there already; title and card are those given last. Call within a transaction."""
+    """The id of the space and the record as it is kept. Call within a transaction.
+
+    The same space (model identity, recipe, names, row ids) is kept once, wherever its model lies now: recipe,
+    title and card are those given last, the columns as well if others than those kept are given.
+    """
     record = _kept(record)
-    recipe = codec.dumps(asdict(record.recipe))
-    names = codec.dumps(list(record.names)).encode("ascii")
-    key = _digest(record, recipe, names)
-    title, card = record.model_title, codec.dumps(record.card)
-    known = connection.execute("SELECT space_id, versions FROM spaces WHERE digest = ?", (key,)).fetchone()
-    if known is not None:
-        space_id, versions = known
-        connection.execute(
-            "UPDATE spaces SET model_title = ?, card = ? WHERE space_id = ? AND (model_title, card) <> (?, ?)",
-            (title, card, space_id, title, card),
+    key = _digest(record)
+    known = connection.execute("SELECT space_id, versions, columns FROM spaces WHERE digest = ?", (key,)).fetchone()
+    recipe, card, columns = (codec.dumps(value) for value in (asdict(record.recipe), record.card, list(record.columns)))
+    if known is None:
+        record = replace(record, versions=record.versions or _versions())
+        packed = (codec.pack_strings(record.names), codec.pack_ids(record.row_ids))
+        cursor = connection.execute(
+            "INSERT INTO spaces (digest, recipe, model_title, card, columns, names, row_ids, versions, time)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (key, recipe, record.model_title, card, columns, *packed, codec.dumps(record.versions), time.time()),
         )
-        return space_id, replace(record, versions=codec.loads(versions))
-    record = replace(record, versions=record.versions or _versions())
-    cursor = connection.execute(
-        "INSERT INTO spaces (digest, recipe, names, row_ids, columns, model_title, card, versions, time)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            key,
-            recipe,
-            codec.compress(names),
-            codec.pack_array(record.row_ids),
-            codec.dumps(list(record.columns)),
-            title,
-            card,
-            codec.dumps(record.versions),
-            time.time(),
-        ),
+        space_id = inserted(cursor)
+        _put_columns(connection, space_id, record)
+        return space_id, record
+    space_id, versions, kept_columns = known
+    connection.execute(
+        "UPDATE spaces SET recipe = ?1, model_title = ?2, card = ?3, columns = ?4"
+        " WHERE space_id = ?5 AND (recipe, model_title, card, columns) <> (?1, ?2, ?3, ?4)",
+        (recipe, record.model_title, card, columns, space_id),
     )
-    space_id = inserted(cursor)
+    if columns != kept_columns:
+        _put_columns(connection, space_id, record)
+    return space_id, replace(record, versions=codec.loads(versions))
+
+
+def _put_columns(connection: sqlite3.Connection, space_id: int, record: SpaceRecord) -> None:
+    connection.execute("DELETE FROM space_columns WHERE space_id = ?", (space_id,))
     connection.executemany(
         "INSERT INTO space_columns (space_id, name, categories, content) VALUES (?, ?, ?, ?)",
         [(space_id, name, *_pack_column(column)) for name, column in record.columns.items()],
     )
-    return space_id, record
 
 
 def inserted(cursor: sqlite3.Cursor) -> int:
@@ -125,7 +125,7 @@ def load_space(connection: sqlite3.Connection, space_id: int) -> SpaceRecord:
     return SpaceRecord(
         recipe=Recipe.from_json(recipe),
         names=tuple(codec.unpack_strings(names)),
-        row_ids=codec.unpack_array(row_ids),
+        row_ids=_read_only(codec.unpack_ids(row_ids).astype(np.int64)),
         columns={name: stored[name] for name in codec.loads(columns)},
         model_title=title,
         card=codec.loads(card),
@@ -180,12 +180,16 @@ def _kept(record: SpaceRecord) -> SpaceRecord:
     return replace(record, row_ids=row_ids, columns=columns, card=card)
 
 
-def _digest(record: SpaceRecord, recipe: str, names: bytes) -> str:
+def _digest(record: SpaceRecord) -> str:
+    """What makes a space the same. Where the model's identity is known, the place it was opened from does not
+    count, nor do the columns ever: their last digits differ between machines."""
+    recipe = asdict(record.recipe)
+    if record.recipe.identity:
+        del recipe["model"]
+    lengths = np.fromiter(map(len, record.names), np.int64, len(record.names))
+    names = "".join(record.names).encode("utf-8", "surrogatepass")
     digest = hashlib.sha256()
-    parts = [recipe.encode("ascii"), names, record.row_ids.tobytes()]
-    for name, column in record.columns.items():
-        parts += [f"{name} {column.dtype.str}".encode(), column.tobytes()]
-    for part in parts:
+    for part in (codec.dumps(recipe).encode("ascii"), lengths.tobytes(), names, record.row_ids.tobytes()):
         digest.update(len(part).to_bytes(8, "little"))
         digest.update(part)
     return digest.hexdigest()
@@ -200,6 +204,9 @@ def _pack_column(column: npt.NDArray[Any]) -> tuple[bytes | None, bytes]:
 def _unpack_column(categories: bytes | None, content: bytes) -> npt.NDArray[Any]:
     if categories is None:
         return codec.unpack_array(content)
-    column = codec.unpack_categories(categories, content)
-    column.setflags(write=False)
-    return column
+    return _read_only(codec.unpack_categories(categories, content))
+
+
+def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    array.setflags(write=False)
+    return array

@@ -10,10 +10,10 @@ _V1 = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE spaces (
     space_id INTEGER PRIMARY KEY,
-    digest TEXT NOT NULL UNIQUE,    -- of recipe, names, row_ids and columns: the same space is kept once
+    digest TEXT NOT NULL UNIQUE,    -- see records._digest: the same space is kept once
     recipe TEXT NOT NULL,           -- space.Recipe as JSON
     names BLOB NOT NULL,            -- codec strings
-    row_ids BLOB NOT NULL,          -- codec array, int64 (n,)
+    row_ids BLOB NOT NULL,          -- codec ids (n,)
     columns TEXT NOT NULL,          -- JSON list of the columns' names, in order
     model_title TEXT NOT NULL,
     card TEXT NOT NULL,             -- JSON, null where there is none

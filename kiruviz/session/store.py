@@ -305,9 +305,6 @@ def _same(
 ) -> bool:
     """Whether a new set would say just what `labels` says."""
     made = (labels.space_id, labels.method, codec.dumps(labels.params))
-    untimed = [{i: replace(c, time=0.0) for i, c in kept.items()} for kept in (labels.clusters, clusters)]
-    return (
-        made == (space_id, method, codec.dumps(params))
-        and np.array_equal(labels.assignment, assignment)
-        and untimed[0] == untimed[1]
-    )
+    if made != (space_id, method, codec.dumps(params)) or not np.array_equal(labels.assignment, assignment):
+        return False
+    return all(replace(labels.clusters[i], time=cluster.time) == cluster for i, cluster in clusters.items())
