@@ -177,11 +177,12 @@ def neighbors(
 ) -> NeighborList:
     """The `k` nearest rows of the whole table to one row, or to the mean of several (a word of several tokens).
 
-    The transform is fitted on the whole table and applied to all of it, so that hiding rows on the map
+    Without `row_ids` the rows are those of the tokens of the word `query`. The transform is fitted on the whole table and applied to all of it, so that hiding rows on the map
     changes nothing. The query's own row is left out.
     """
     if k < 1:
         raise UserError(f"The number of neighbours must be at least 1, not {k}.")
+    row_ids = row_ids or _rows_of_word(ref, query)
     table, keep = _transformed_table(ref, kind, transform)
     wanted = np.asarray(row_ids, np.int64)
     vector = np.asarray(table[wanted], np.float32).mean(axis=0)
@@ -198,6 +199,13 @@ def neighbors(
         baseline=_baseline(ref, kind, transform),
         row_ids=row_ids,
     )
+
+
+def _rows_of_word(ref: str, word: str) -> tuple[int, ...]:
+    resolved = resolve_words(checkpoint(ref), Rows(words=(word,)))
+    if not resolved.piece_ids:
+        raise UserError(f"“{word}” has no row: {resolved.dropped[0][1]}.")
+    return tuple(int(i) for i in resolved.piece_ids[0])
 
 
 @lru_cache(maxsize=2)

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from kiruviz.jobs.helper import JobError
 from kiruviz.jobs.lane import Job
 from kiruviz.jobs.runner import JobRunner
-from kiruviz.models.words import read_words
+from kiruviz.models.rows import read_words
 from kiruviz.paths import resource
 from kiruviz.session.records import SpaceRecord
 from kiruviz.space import Kind, Metric, Recipe, Rows, Transform
@@ -95,12 +95,17 @@ class Conductor(QObject):
             return
         self.info = info
         self.model_changed.emit(info)
-        self._describe()
+        self.describe()
 
     def _model_is_gone(self, error: JobError) -> None:
         self.info = None
         self.model_changed.emit(None)
         self.told.emit(f"{error.sentence} Labels, map and export work without it.")
+
+    def cancel_drawing(self) -> None:
+        """Stop whatever would change the map."""
+        for key in ("open", "space", "projection", "clusters", "evidence", "stability", "silhouettes", "split"):
+            self.runner.cancel(key)
 
     def show_space(self, recipe: Recipe) -> Job:
         """Make the rows of `recipe` and draw their map."""
@@ -213,7 +218,6 @@ class Conductor(QObject):
 
     def _clustered(self, outcome: maps.ClusterOutcome) -> None:
         self.document.set_clusters(outcome)
-        self._describe()
         self._tell_carried(outcome)
 
     def _tell_carried(self, outcome: maps.ClusterOutcome) -> None:
@@ -242,11 +246,7 @@ class Conductor(QObject):
         )
         job.failed.connect(self.failed)
 
-    def describe_again(self) -> None:
-        """Members moved: what is known about the clusters is found anew."""
-        self._describe(members_moved=True)
-
-    def _describe(self, members_moved: bool = False) -> None:
+    def describe(self) -> None:
         """Evidence for the clusters; for few rows also stability and the silhouette over k."""
         document = self.document
         if document.labels is None or document.record is None or self.info is None:
@@ -257,7 +257,7 @@ class Conductor(QObject):
             "analysis", "Cluster evidence", maps.describe_clusters, recipe, assignment, key="evidence", quiet=True
         )
         job.succeeded.connect(document.set_evidence)
-        if members_moved or len(document.record) > FEW_ROWS:
+        if len(document.record) > FEW_ROWS:
             return
         spec = self.choice.clusters
         job = start(

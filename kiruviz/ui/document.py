@@ -30,6 +30,7 @@ class Document(QObject):
     coords_changed      (bool: they are final) the rows have other places
     labels_changed      any label, cluster or assignment changed
     selection_changed   another cluster, lasso or focus row
+    members_changed     rows moved between the clusters that are shown
     evidence_changed    what is known about the clusters changed
     session_changed     another session, title or undo state
     """
@@ -38,6 +39,7 @@ class Document(QObject):
     coords_changed = Signal(bool)
     labels_changed = Signal()
     selection_changed = Signal()
+    members_changed = Signal()
     evidence_changed = Signal()
     session_changed = Signal()
 
@@ -113,6 +115,7 @@ class Document(QObject):
         if self.session is None:
             self.session = Session.untitled()
         self.space_id = self.session.add_space(record)
+        self.session.set_view("space_id", self.space_id)
         self._show_space(record)
         self.session_changed.emit()
 
@@ -137,7 +140,8 @@ class Document(QObject):
         assert self.space_id is not None
         spec = outcome.spec
         params = {"k": spec.k, "n_init": spec.n_init, "seed": spec.seed}
-        self.session.set_clusters(self.space_id, "kmeans", params, outcome.assignment, outcome.carried)
+        carried = {new: (old,) for new, old in outcome.carried.items()}
+        self.session.set_clusters(self.space_id, "kmeans", params, outcome.assignment, carried)
         self._labels_replaced()
 
     def set_evidence(self, evidence: dict[int, Evidence]) -> None:
@@ -186,7 +190,7 @@ class Document(QObject):
         before = self.labels
         change(self.session)
         if self.labels is not before:
-            self._labels_replaced(same_clusters=self.labels is not None and self.labels.set_id == before.set_id)
+            self._labels_replaced(before)
 
     def undo(self) -> str | None:
         """Take back the last action; its title."""
@@ -201,15 +205,17 @@ class Document(QObject):
         before = self.labels
         title: str | None = self.session.undo() if which == "undo" else self.session.redo()
         if title is not None:
-            after = self.session.labels
-            same = before is not None and after is not None and before.set_id == after.set_id
-            self._labels_replaced(same_clusters=same)
+            self._labels_replaced(before)
         return title
 
     # Within
 
-    def _labels_replaced(self, same_clusters: bool = False) -> None:
-        if not same_clusters:
+    def _labels_replaced(self, before: LabelSet | None = None) -> None:
+        """Labels changed, from `before` if it was the same set; evidence of other members is let go."""
+        after = self.session.labels if self.session is not None else None
+        same_set = before is not None and after is not None and before.set_id == after.set_id
+        moved = not same_set or not np.array_equal(before.assignment, after.assignment)  # type: ignore[union-attr]
+        if moved:
             self.evidence = {}
             self.stability = {}
         self._follow_labels()
@@ -219,14 +225,20 @@ class Document(QObject):
             self.selection_changed.emit()
         self.labels_changed.emit()
         self.session_changed.emit()
+        if moved:
+            self.members_changed.emit()
 
     def _follow_labels(self) -> None:
         """Show the rows that the current labels belong to (undo may go back to another space)."""
         session = self.session
-        if session is None or session.labels is None or session.labels.space_id == self.space_id:
+        if session is None:
             return
-        self.space_id = session.labels.space_id
-        self._show_space(session.space(self.space_id))
+        space_id = session.labels.space_id if session.labels is not None else session.view("space_id")
+        if space_id is None or space_id == self.space_id:
+            return
+        self.space_id = space_id
+        session.set_view("space_id", space_id)
+        self._show_space(session.space(space_id))
         found = session.projection(self.space_id)
         if found is not None:
             self.coords = found.coords

@@ -1,0 +1,335 @@
+"""The command line. Imports `ui` only to open the window."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from kiruviz import __version__
+from kiruviz.errors import UserError
+from kiruviz.space import KINDS, METRICS, PIECE_RULES, display_name
+
+Runner = Callable[[argparse.Namespace], int]
+
+
+class Parser(argparse.ArgumentParser):
+    """Wrong arguments are one sentence on stderr and exit 2."""
+
+    def error(self, message: str) -> Any:
+        self.exit(2, f"kiruviz: {message[0].upper()}{message[1:]}; see {self.prog} --help.\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code: 0, or 2 with one sentence on stderr."""
+    options = _parser().parse_args(arguments)
+    try:
+        run: Runner = options.run
+        return run(options)
+    except UserError as error:
+        print(f"kiruviz: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        sys.stderr.close()
+        return 0
+    except KeyboardInterrupt:
+        print("kiruviz: Stopped.", file=sys.stderr)
+        return 130
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="kiruviz", description="Look inside a language model's embeddings.")
+    parser.add_argument("--version", action="version", version=f"kiruviz {__version__}")
+    parser.set_defaults(run=_open_window, path=None)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    _add_open(commands)
+    _add_info(commands)
+    _add_neighbors(commands)
+    _add_map(commands)
+    _add_export(commands)
+    return parser
+
+
+def _add_command(commands: Any, name: str, run: Runner, text: str) -> Any:
+    parser = commands.add_parser(name, help=text, description=text)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _add_open(commands: Any) -> None:
+    parser = _add_command(commands, "open", _open_window, "open the window on a model or a session")
+    parser.add_argument("path", metavar="PATH", help="a model (smollm2, minilm, a folder) or a .kiru session")
+
+
+def _add_info(commands: Any) -> None:
+    parser = _add_command(commands, "info", _info, "what a model is: sizes, tying, positions")
+    parser.add_argument("model", metavar="MODEL")
+    _add_json(parser)
+
+
+def _add_neighbors(commands: Any) -> None:
+    parser = _add_command(commands, "neighbors", _neighbors, "the nearest rows of the whole table to a token")
+    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("token", metavar="TOKEN", help="the exact token, else with a leading space")
+    parser.add_argument("-k", type=_whole, default=10, metavar="K", help="how many (10)")
+    parser.add_argument("--metric", choices=METRICS, default="cosine")
+    parser.add_argument("--id", action="store_true", help="TOKEN is a row number")
+    parser.add_argument("--kind", choices=KINDS, default="token", help="input or output embedding")
+    _add_transform(parser)
+    _add_json(parser)
+
+
+def _add_map(commands: Any) -> None:
+    parser = _add_command(commands, "map", _map, "project and cluster rows of a model")
+    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("--kind", choices=KINDS, default="token", help="input or output embedding")
+    rows = parser.add_mutually_exclusive_group()
+    rows.add_argument("--words", type=Path, metavar="FILE", help="words, one a line (default: the everyday words)")
+    rows.add_argument("--all", action="store_true", help="the whole vocabulary")
+    parser.add_argument("--pieces", choices=PIECE_RULES, default="mean", help="what stands for a word of several tokens")
+    _add_transform(parser)
+    parser.add_argument("--method", choices=("pca", "umap"), default="pca")
+    parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
+    parser.add_argument("--clusters", type=_whole, default=8, metavar="K", help="clusters of k-means (8)")
+    parser.add_argument("--seed", type=_whole, default=0, metavar="S")
+    _add_outputs(parser)
+    parser.add_argument("--session", type=Path, metavar="OUT.kiru")
+    _add_json(parser)
+
+
+def _add_export(commands: Any) -> None:
+    parser = _add_command(commands, "export", _export, "figure, table or labels of a session")
+    parser.add_argument("session", type=Path, metavar="SESSION.kiru")
+    parser.add_argument("--view", metavar="NAME", help="a saved view (default: as it was last looked at)")
+    _add_outputs(parser)
+    parser.add_argument("--labels", type=Path, metavar="F", help="labels as .csv or .json")
+    _add_json(parser)
+
+
+def _add_outputs(parser: Any) -> None:
+    parser.add_argument("--figure", type=Path, metavar="F", help="a picture: .svg, .pdf or .png")
+    parser.add_argument("--table", type=Path, metavar="F", help="a row a word: .csv or .parquet")
+    parser.add_argument("--overwrite", action="store_true", help="replace files that exist")
+    figure = parser.add_argument_group("figure")
+    figure.add_argument("--width", type=float, metavar="MM")
+    figure.add_argument("--height", type=float, metavar="MM")
+    figure.add_argument("--dpi", type=_whole)
+    figure.add_argument("--theme", choices=("paper", "dark"))
+    figure.add_argument("--font-size", type=float, metavar="PT")
+    figure.add_argument("--title")
+    figure.add_argument("--caption", action="store_true", default=None, help="write below how it was made")
+    figure.add_argument("--no-legend", dest="legend", action="store_false", default=None)
+
+
+def _add_transform(parser: Any) -> None:
+    parser.add_argument("--center", action="store_true", help="subtract the mean of the table")
+    parser.add_argument("--remove-top", type=_whole, default=0, metavar="D", help="all-but-the-top: directions removed")
+    parser.add_argument("--normalize", action="store_true", help="rows of unit length")
+
+
+def _add_json(parser: Any) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"“{text}” is not a whole number") from None
+
+
+# What each command does
+
+
+def _open_window(options: argparse.Namespace) -> int:
+    path = options.path
+    if path is not None and path.endswith(".kiru") and not Path(path).exists():
+        raise UserError(f"{path} does not exist; give the path of a session or a model.")
+    try:
+        from kiruviz.ui.app import run
+    except ImportError as error:
+        raise UserError(f"The window cannot be opened ({error}); `make run` installs what Qt needs.") from error
+    return run(path)
+
+
+def _info(options: argparse.Namespace) -> int:
+    from kiruviz.tasks.spaces import open_model
+
+    card = open_model(_progress(options), options.model).card
+    values = card.to_json()
+    if options.json:
+        _print_json(values)
+    else:
+        _print_pairs({name.replace("_", " "): value for name, value in values.items()})
+    return 0
+
+
+def _neighbors(options: argparse.Namespace) -> int:
+    from kiruviz.tasks import spaces
+
+    row = spaces.find_row(options.model, options.token, options.id)
+    found = spaces.neighbors(
+        _progress(options),
+        options.model,
+        options.kind,
+        _transform(options),
+        (row,),
+        options.token,
+        options.metric,
+        options.k,
+    )
+    if options.json:
+        _print_json(
+            {
+                "token_id": row,
+                "metric": found.metric,
+                "transform": found.transform.describe(),
+                "random_pair_cosine": found.baseline,
+                "neighbors": [asdict(n) for n in found.neighbors],
+            }
+        )
+        return 0
+    rows = [(display_name(n.token), f"{n.score:.6f}", str(n.token_id)) for n in found.neighbors]
+    _print_table(("token", found.metric, "id"), rows)
+    if found.baseline is not None:
+        print(f"\n{found.transform.describe()}; mean cosine of random pairs {found.baseline:.4f}")
+    return 0
+
+
+def _map(options: argparse.Namespace) -> int:
+    from kiruviz.tasks.command_map import MapOrder, make_map
+
+    order = MapOrder(
+        model=options.model,
+        kind=options.kind,
+        words=options.words,
+        whole=options.all,
+        pieces=options.pieces,
+        transform=_transform(options),
+        method=options.method,
+        params=tuple(options.param),
+        clusters=options.clusters,
+        seed=options.seed,
+        session=options.session,
+        figure=options.figure,
+        table=options.table,
+        overwrite=options.overwrite,
+        spec=_figure_spec(options),
+    )
+    summary = make_map(_progress(options), order)
+    if options.json:
+        _print_json(summary.to_json())
+        return 0
+    print(summary.sentence())
+    rows = [(str(c.cluster_id), str(c.size), ", ".join(c.nearest)) for c in summary.clusters]
+    _print_table(("cluster", "size", "nearest its centre"), rows)
+    for line in (*summary.notes, *(f"wrote {path}" for path in summary.written)):
+        print(line)
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    from kiruviz.tasks import exports
+
+    session = str(options.session)
+    progress = _progress(options)
+    if not (options.figure or options.table or options.labels):
+        raise UserError("Say what to export: --figure F, --table F or --labels F.")
+    written = []
+    if options.figure:
+        spec = _figure_spec(options)
+        out = str(options.figure)
+        written.append(
+            exports.export_figure(
+                progress, session, out, spec, view_name=options.view, overwrite=options.overwrite
+            )
+        )
+    if options.table:
+        written.append(exports.export_table(progress, session, str(options.table), options.overwrite))
+    if options.labels:
+        written.append(exports.export_labels(progress, session, str(options.labels), options.overwrite))
+    if options.json:
+        _print_json({"written": written})
+    else:
+        for path in written:
+            print(f"wrote {path}")
+    return 0
+
+
+def _figure_spec(options: argparse.Namespace) -> Any:
+    from kiruviz.figures.spec import FigureSpec
+    from kiruviz.tasks.exports import spec_with
+
+    return spec_with(
+        FigureSpec(),
+        width_mm=options.width,
+        height_mm=options.height,
+        dpi=options.dpi,
+        theme=options.theme,
+        font_size_pt=options.font_size,
+        title=options.title,
+        caption=options.caption,
+        legend=options.legend,
+    )
+
+
+def _transform(options: argparse.Namespace) -> Any:
+    from kiruviz.space import Transform
+
+    if options.remove_top < 0:
+        raise UserError(f"--remove-top must be 0 or more, not {options.remove_top}.")
+    return Transform(options.center, options.remove_top, options.normalize)
+
+
+# Printing
+
+
+class TerminalProgress:
+    """Progress on stderr, on one line, where a person looks on."""
+
+    def __init__(self) -> None:
+        self._width = 0
+
+    def report(self, fraction: float | None, message: str) -> None:
+        share = "" if fraction is None else f" {fraction:.0%}"
+        text = f"{message}{share}"
+        sys.stderr.write(f"\r{text.ljust(self._width)}")
+        sys.stderr.flush()
+        self._width = len(text)
+
+    def partial(self, value: object) -> None:
+        """Nobody looks at partial results here."""
+
+    def check(self) -> None:
+        """Ctrl+C interrupts by itself."""
+
+    def clear(self) -> None:
+        if self._width:
+            sys.stderr.write(f"\r{' ' * self._width}\r")
+            self._width = 0
+
+
+def _progress(options: argparse.Namespace) -> Any:
+    from kiruviz.progress import Silent
+
+    return TerminalProgress() if sys.stderr.isatty() and not options.json else Silent()
+
+
+def _print_json(values: dict[str, Any]) -> None:
+    print(json.dumps(values, ensure_ascii=False))
+
+
+def _print_pairs(values: dict[str, Any]) -> None:
+    width = max(map(len, values))
+    for name, value in values.items():
+        print(f"{name.ljust(width)}  {'–' if value is None else value}")
+
+
+def _print_table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    widths = [max(len(r[i]) for r in [headings, *rows]) for i in range(len(headings))]
+    for line in [headings, *rows]:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())

@@ -1,0 +1,170 @@
+"""Figures, tables and labels from a session: the same functions for the window and `kiruviz export`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kiruviz.errors import UserError
+from kiruviz.figures import map_figure, tables
+from kiruviz.figures.spec import ClusterMark, FigureSpec, MapPicture
+from kiruviz.progress import Progress
+from kiruviz.session.labels import LabelSet
+from kiruviz.session.records import ProjectionRecord, SpaceRecord
+from kiruviz.session.store import Session
+
+# What the map can be coloured by besides the clusters: column and name in the legend.
+VALUE_COLUMNS = {"norm": ("norm", "Norm of the row"), "frequency": ("zipf", "Word frequency (Zipf)")}
+
+
+@dataclass(frozen=True)
+class MapView:
+    """How the map is looked at: `color_by` (`cluster`, `norm`, `frequency`, `kind`) and the data rectangle
+    x0, y0, x1, y1, None for all of it."""
+
+    color_by: str = "cluster"
+    rectangle: tuple[float, float, float, float] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SessionMap:
+    """The map a session shows: its rows, their places and their labels."""
+
+    record: SpaceRecord
+    projection: ProjectionRecord
+    labels: LabelSet | None
+
+
+def read_map(session: Session, view_name: str | None = None) -> tuple[SessionMap, MapView]:
+    """The current map of a session and how it was last looked at, or the saved view `view_name`.
+
+    Raises UserError where the session holds no map, or no view of that name.
+    """
+    labels = session.labels
+    space_id = labels.space_id if labels is not None else session.view("space_id")
+    projection = session.projection(space_id) if space_id is not None else None
+    if projection is None:
+        raise UserError(f"{session.path} holds no map yet; open it, let the map be drawn, and save it.")
+    values = session.view("map", {})
+    if view_name is not None:
+        saved = session.saved_views()
+        if view_name not in saved:
+            known = ", ".join(saved) or "none"
+            raise UserError(f"{session.path} has no view named “{view_name}”; it has {known}.")
+        values = saved[view_name]
+    rectangle = values.get("rectangle")
+    view = MapView(values.get("color_by", "cluster"), tuple(rectangle) if rectangle else None)
+    return SessionMap(session.space(projection.space_id), projection, labels), view
+
+
+def picture(found: SessionMap, view: MapView) -> MapPicture:
+    """What a figure of the map shows."""
+    record, labels = found.record, found.labels
+    assignment = labels.assignment if labels is not None else np.full(len(record), -1, np.int32)
+    clusters: tuple[ClusterMark, ...] = ()
+    if labels is not None:
+        clusters = tuple(
+            ClusterMark(c.cluster_id, c.name, c.status, c.color) for c in (labels.clusters[i] for i in labels.order)
+        )
+    values, value_name = None, ""
+    if view.color_by in VALUE_COLUMNS:
+        column, value_name = VALUE_COLUMNS[view.color_by]
+        values = np.asarray(record.columns[column], np.float64)
+    return MapPicture(
+        coords=found.projection.coords[:, :2],
+        names=record.names,
+        assignment=assignment,
+        clusters=clusters,
+        recipe_lines=recipe_lines(found),
+        title=f"{record.model_title}: {record.recipe.rows.title}",
+        values=values,
+        value_name=value_name,
+        view=view.rectangle,
+    )
+
+
+def recipe_lines(found: SessionMap) -> dict[str, str]:
+    """How the map was made, in words: for captions, metadata and label files."""
+    record, projection, labels = found.record, found.projection, found.labels
+    recipe = record.recipe
+    lines = {
+        "model": record.model_title,
+        "identity": recipe.identity,
+        "space": f"{'input' if recipe.kind == 'token' else 'output'} embedding",
+        "rows": f"{recipe.rows.title}, {len(record):,} rows",
+        "transform": recipe.transform.describe(),
+        "method": projection.method.upper(),
+        "parameters": _parameters(projection.params),
+    }
+    if labels is not None:
+        lines["clusters"] = f"{labels.method}, {_parameters(labels.params)}"
+    lines["versions"] = ", ".join(f"{name} {version}" for name, version in record.versions.items())
+    return lines
+
+
+def _parameters(params: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in params.items() if value is not None)
+
+
+def export_figure(
+    progress: Progress,
+    session_path: str,
+    out: str,
+    spec: FigureSpec,
+    view: MapView | None = None,
+    view_name: str | None = None,
+    overwrite: bool = False,
+) -> str:
+    """Write the session's map as PNG, SVG or PDF; the path written."""
+    progress.report(None, "Drawing the figure")
+    with Session.open_readonly(session_path) as session:
+        found, kept = read_map(session, view_name)
+    drawn = picture(found, view if view is not None else kept)
+    return str(map_figure.save(drawn, spec, Path(out), overwrite))
+
+
+def preview_figure(progress: Progress, session_path: str, spec: FigureSpec, view: MapView, width: int) -> bytes:
+    """The figure as PNG bytes `width` pixels wide, by the same drawing as the export."""
+    with Session.open_readonly(session_path) as session:
+        found, _ = read_map(session)
+    return map_figure.preview(picture(found, view), spec, width)
+
+
+def export_table(progress: Progress, session_path: str, out: str, overwrite: bool = False) -> str:
+    """Write one row a word, as CSV or Parquet; the path written."""
+    progress.report(None, "Writing the table")
+    with Session.open_readonly(session_path) as session:
+        found, _ = read_map(session)
+    record, labels = found.record, found.labels
+    columns = tables.map_table(
+        record.row_ids,
+        record.names,
+        record.columns["pieces"],
+        found.projection.coords,
+        labels.assignment if labels is not None else np.full(len(record), -1, np.int32),
+        list(labels.clusters.values()) if labels is not None else [],
+    )
+    return str(tables.write_table(Path(out), columns, overwrite))
+
+
+def export_labels(progress: Progress, session_path: str, out: str, overwrite: bool = False) -> str:
+    """Write the labels with their members, as CSV or JSON; the path written."""
+    progress.report(None, "Writing the labels")
+    with Session.open_readonly(session_path) as session:
+        found, _ = read_map(session)
+    record, labels = found.record, found.labels
+    if labels is None:
+        raise UserError(f"{session_path} has no clusters yet, so there are no labels to write.")
+    clusters = [labels.clusters[i] for i in labels.order]
+    members = {
+        c.cluster_id: tuple(record.names[i] for i in labels.members(c.cluster_id).tolist()) for c in clusters
+    }
+    return str(tables.write_labels(Path(out), clusters, members, recipe_lines(found), overwrite))
+
+
+def spec_with(spec: FigureSpec, **changes: Any) -> FigureSpec:
+    """`spec` with the changes that are not None."""
+    return replace(spec, **{name: value for name, value in changes.items() if value is not None})

@@ -1,0 +1,26 @@
+"""The panes, each a file of its own, and the one list that puts them into the window's docks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Side = Literal["left", "right"]
+
+
+@dataclass(frozen=True)
+class DockSpec:
+    """A dock of the window: the panes in it, from top to bottom, by attribute name of the window."""
+
+    name: str
+    title: str
+    side: Side
+    panes: tuple[str, ...]
+    scrolls: bool
+
+
+DOCKS: tuple[DockSpec, ...] = (
+    DockSpec("setup", "Model and map", "left", ("model_pane", "space_pane", "drawing_pane"), True),
+    DockSpec("clusters", "Clusters", "right", ("clusters_pane", "this_cluster"), False),
+    DockSpec("neighbors", "Neighbours", "right", ("neighbors_pane",), False),
+)

@@ -1,0 +1,238 @@
+"""The clusters: the table, the keys, and the selected one with its evidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QVBoxLayout, QWidget
+
+from kiruviz.palette import cluster_color, neutral_color
+from kiruviz.session.labels import Cluster, LabelSet
+from kiruviz.ui.document import Document
+from kiruviz.ui.theme import DARK, FONT_PX, Theme, text_font
+from kiruviz.ui.widgets.basics import Section, label, number
+from kiruviz.ui.widgets.tables import RowsModel, Table
+
+_CONFIDENCE = ("", "●○○", "●●○", "●●●")
+
+
+class ClustersModel(RowsModel):
+    """A row for each cluster: itself, name, size, confidence, stability."""
+
+    def __init__(self) -> None:
+        super().__init__(("", "name", "size", "sure", "stable"))
+        self.right_aligned = frozenset({2, 4})
+        self.theme: Theme = DARK
+        self.clusters: dict[int, Cluster] = {}
+
+    def fill(self, labels: LabelSet, stability: dict[int, float]) -> None:
+        self.clusters = labels.clusters
+        sizes = labels.sizes()
+        self.set_rows(
+            [
+                (c, labels.clusters[c].title, sizes[c], labels.clusters[c].confidence, stability.get(c))
+                for c in labels.order
+            ]
+        )
+
+    def shown(self, value: Any, column: int) -> str:
+        if column == 0:
+            return ""
+        if column == 3:
+            return _CONFIDENCE[value]
+        return number(value, 2) if column == 4 else f"{value:,}" if column == 2 else str(value)
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        cluster = self.clusters.get(self.rows[index.row()][0])
+        if cluster is not None:
+            if role == Qt.ItemDataRole.ForegroundRole:
+                return self._foreground(cluster, index)
+            if role == Qt.ItemDataRole.FontRole and index.column() == 1 and cluster.status != "named":
+                return text_font(FONT_PX, italic=True)
+            if role == Qt.ItemDataRole.ToolTipRole:
+                return cluster.note or None
+        return super().data(index, role)
+
+    def _foreground(self, cluster: Cluster, index: QModelIndex | QPersistentModelIndex) -> QColor:
+        stable = self.rows[index.row()][4]
+        if index.column() == 4 and stable is not None:
+            return QColor(self.theme.good if stable >= 0.75 else self.theme.warning)
+        quiet = index.column() != 1 or cluster.status != "named"
+        return QColor(self.theme.muted if quiet else self.theme.text)
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        self.layoutAboutToBeChanged.emit()
+        self.rows.sort(key=lambda r: (r[column] is None, r[column]), reverse=order == Qt.SortOrder.DescendingOrder)
+        self.layoutChanged.emit()
+
+
+class SwatchDelegate(QStyledItemDelegate):
+    """The cluster's colour: a disc, or a ring for one that resists naming."""
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        model = index.model()
+        assert isinstance(model, ClustersModel)
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(option.rect, QColor(model.theme.selected))
+        cluster = model.clusters.get(model.rows[index.row()][0])
+        if cluster is None:
+            return
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        middle = QPointF(QRectF(option.rect).center())
+        if cluster.status == "resists":
+            painter.setPen(QPen(QColor(neutral_color(model.theme.ground)), 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+        else:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(cluster_color(cluster.color, model.theme.ground)))
+        painter.drawEllipse(middle, 4.5, 4.5)
+
+
+class ProgressPips(QWidget):
+    """One pip a cluster: named, resisting, to go. The line above says the same in words."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFixedHeight(5)
+        self.theme: Theme = DARK
+        self._pips: list[str] = []
+
+    def show_labels(self, labels: LabelSet | None) -> None:
+        order = {"named": 0, "resists": 1, "unnamed": 2}
+        statuses = [] if labels is None else [c.status for c in labels.clusters.values()]
+        self._pips = sorted(statuses, key=lambda status: order[status])
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        if not self._pips:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        gap = 4.0 if len(self._pips) <= 24 else 0.0
+        width = (self.width() - gap * (len(self._pips) - 1)) / len(self._pips)
+        colors = {"named": self.theme.good, "resists": self.theme.muted, "unnamed": self.theme.line}
+        for i, status in enumerate(self._pips):
+            painter.setBrush(QColor(colors[status]))
+            painter.drawRoundedRect(QRectF(i * (width + gap), 0, width, 5), 2.5, 2.5)
+
+
+class ClustersTable(Table):
+    """The table of clusters; labelling keys that it does not use itself go to key_pressed(event)."""
+
+    key_pressed = Signal(object)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
+            self.key_pressed.emit(event)
+            return
+        super().keyPressEvent(event)
+
+
+class ClustersPane(QWidget):
+    """Lists the clusters; moving through them selects them in the document.
+
+    flown(cluster_id) when a cluster was chosen by hand, so that the map goes there.
+    """
+
+    flown = Signal(int)
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self._document = document
+        self._filling = False
+        self.section = Section("Clusters")
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.addWidget(self.section)
+        self.progress = label("No clusters yet.", "small")
+        self.pips = ProgressPips()
+        self.section.add(self.progress)
+        self.section.add(self.pips)
+        self.model = ClustersModel()
+        self.table = ClustersTable(self.model, "Clusters")
+        self.table.setMinimumHeight(120)
+        header = self.table.horizontalHeader()
+        self.table.setItemDelegateForColumn(0, SwatchDelegate(self.table))
+        self.table.stretch(1)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
+        self.table.setColumnWidth(0, 24)
+        header.setSectionsClickable(True)
+        header.sectionClicked.connect(self._sort_by)
+        self._sorted: tuple[int, Qt.SortOrder] = (0, Qt.SortOrder.AscendingOrder)
+        self.section.body.addWidget(self.table, 1)
+        self.table.selectionModel().currentRowChanged.connect(self._current_changed)
+        document.labels_changed.connect(self.refresh)
+        document.evidence_changed.connect(self.refresh)
+        document.space_changed.connect(self.refresh)
+        document.selection_changed.connect(self._selection_changed)
+
+    def set_theme(self, theme: Theme) -> None:
+        self.model.theme = self.pips.theme = theme
+        self.pips.update()
+        self.table.viewport().update()
+
+    @property
+    def selected_clusters(self) -> list[int]:
+        """The ids of all selected rows, in the table's order."""
+        rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
+        return [self.model.rows[row][0] for row in rows]
+
+    def refresh(self) -> None:
+        """Fill the table from the document, keeping the order and the selection."""
+        labels = self._document.labels
+        self._filling = True
+        if labels is None:
+            self.model.clusters = {}
+            self.model.set_rows([])
+            self.progress.setText("No clusters yet.")
+        else:
+            self.model.fill(labels, self._document.stability)
+            self.model.sort(*self._sorted)
+            self.progress.setText(progress_line(labels))
+        self.pips.show_labels(labels)
+        self.table.setColumnHidden(3, not any(row[3] for row in self.model.rows))
+        self.table.setColumnHidden(4, not any(row[4] is not None for row in self.model.rows))
+        self._filling = False
+        self._selection_changed()
+
+    def _sort_by(self, column: int) -> None:
+        before, order = self._sorted
+        descending = column == before and order == Qt.SortOrder.AscendingOrder
+        self._sorted = (column, Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder)
+        self.refresh()
+
+    def _current_changed(self, current: QModelIndex) -> None:
+        if self._filling or not current.isValid():
+            return
+        cluster_id = self.model.rows[current.row()][0]
+        self._document.select_cluster(cluster_id)
+        self.flown.emit(cluster_id)
+
+    def _selection_changed(self) -> None:
+        """Follow the document without telling it again."""
+        wanted = self._document.cluster_id
+        current = self.table.currentIndex()
+        if current.isValid() and self.model.rows[current.row()][0] == wanted:
+            return
+        for row, values in enumerate(self.model.rows):
+            if values[0] == wanted:
+                self._filling = True
+                flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+                self.table.selectionModel().setCurrentIndex(self.model.index(row, 1), flags)
+                self._filling = False
+                return
+
+
+def progress_line(labels: LabelSet) -> str:
+    """`5 of 8 named, 1 resists, 2 to go`"""
+    count = labels.progress()
+    parts = [f"{count.named} of {count.total} named"]
+    if count.resists:
+        parts.append(f"{count.resists} resists" if count.resists == 1 else f"{count.resists} resist")
+    parts.append(f"{count.unnamed} to go" if count.unnamed else "done")
+    return " · ".join(parts)

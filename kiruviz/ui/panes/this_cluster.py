@@ -1,0 +1,185 @@
+"""The selected cluster: its name, whether it resists, how sure one is, and the evidence."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from kiruviz.session.labels import Cluster
+from kiruviz.space import display_name
+from kiruviz.ui.document import Document
+from kiruviz.ui.widgets.basics import Section, button, label, number, row
+
+_WORDS = 10
+
+
+class NameField(QLineEdit):
+    """kept() on Enter, left() on Esc."""
+
+    kept = Signal()
+    left = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.kept.emit()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class ConfidenceDots(QWidget):
+    """Three dots for how sure one is of a name; keys 1, 2, 3 do the same.
+
+    chosen(confidence)
+    """
+
+    chosen = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        box = row(label("sure", "small"), spacing=1)
+        self._dots: list[QToolButton] = []
+        for value in (1, 2, 3):
+            dot = QToolButton()
+            dot.setProperty("role", "link")
+            dot.setAccessibleName(f"Confidence {value} of 3")
+            dot.setToolTip(f"Confidence {value} of 3 ({value})")
+            dot.clicked.connect(lambda _=False, value=value: self.chosen.emit(value))
+            self._dots.append(dot)
+            box.addWidget(dot)
+        self.setLayout(box)
+        self.show_value(0)
+
+    def show_value(self, value: int) -> None:
+        for i, dot in enumerate(self._dots, 1):
+            dot.setText("●" if i <= value else "○")
+
+
+class ThisClusterPane(QWidget):
+    """Edits one cluster.
+
+    Enter in the name keeps it and asks for the next unnamed (next_wanted); Esc gives the focus back (left).
+    """
+
+    next_wanted = Signal()
+    left = Signal()
+    resist_wanted = Signal()
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self._document = document
+        self._shown: int | None = None
+        self.dots = ConfidenceDots()
+        self.dots.chosen.connect(self._set_confidence)
+        self.section = Section("This cluster", self.dots)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.addWidget(self.section)
+        self.name = NameField()
+        self.name.setAccessibleName("Name of this cluster")
+        self.name.setPlaceholderText("Name (Enter)")
+        self.name.kept.connect(self._keep_name)
+        self.name.left.connect(self._leave)
+        self.resists = button("Resists  R", self.resist_wanted.emit, tip="No name fits: mark it as resisting (R)")
+        self.resists.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.section.body.addLayout(row(self.name, self.resists))
+        self.note = NameField()
+        self.note.setAccessibleName("Note on this cluster")
+        self.note.setPlaceholderText("Note: why, or what is in doubt")
+        self.note.kept.connect(self._keep_note)
+        self.note.left.connect(self._leave)
+        self.section.add(self.note)
+        self.why = label(
+            "A cluster that resists naming is an answer too: embeddings group words by the contexts they appear "
+            "in, not by category.",
+            "small",
+            wrap=True,
+        )
+        self.section.add(self.why)
+        self.nearest = label("", wrap=True, selectable=True)
+        self.edge = label("", wrap=True, selectable=True)
+        self.facts = label("", "small", wrap=True, selectable=True)
+        for part in (self.nearest, self.edge, self.facts):
+            self.section.add(part)
+        self.section.body.addStretch(1)
+        for signal in (document.selection_changed, document.labels_changed, document.evidence_changed):
+            signal.connect(self.refresh)
+        self.refresh()
+
+    def edit(self) -> None:
+        """Put the cursor in the name."""
+        if self._document.cluster is not None:
+            self.name.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.name.selectAll()
+
+    def edit_note(self) -> None:
+        self.note.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.note.selectAll()
+
+    def refresh(self) -> None:
+        """Show the document's selected cluster; text that is being typed stays."""
+        cluster = self._document.cluster
+        same = cluster is not None and cluster.cluster_id == self._shown
+        self._shown = None if cluster is None else cluster.cluster_id
+        self.setEnabled(cluster is not None)
+        if not (same and self.name.hasFocus()):
+            self.name.setText("" if cluster is None else cluster.name)
+        if not (same and self.note.hasFocus()):
+            self.note.setText("" if cluster is None else cluster.note)
+        self.dots.show_value(0 if cluster is None else cluster.confidence)
+        resists = cluster is not None and cluster.status == "resists"
+        self.why.setVisible(resists)
+        self.note.setVisible(cluster is not None and (resists or cluster.status == "named" or bool(cluster.note)))
+        self._show_evidence(cluster)
+
+    def _show_evidence(self, cluster: Cluster | None) -> None:
+        found = None if cluster is None else self._document.evidence.get(cluster.cluster_id)
+        record, labels = self._document.record, self._document.labels
+        for part in (self.nearest, self.edge, self.facts):
+            part.setVisible(found is not None)
+        if found is None or record is None or labels is None or max(found.nearest, default=0) >= len(record):
+            return
+        self.nearest.setText("Nearest  " + _words(record.names, found.nearest))
+        self.edge.setText("Edge  " + _words(record.names, found.edge[:5]))
+        lines = []
+        if found.traits:
+            text = "; ".join(found.traits)
+            lines.append(text[0].upper() + text[1:] + ".")
+        parts = []
+        if found.next_clusters:
+            other, distance = found.next_clusters[0]
+            if other in labels.clusters:
+                parts.append(f"Next cluster: {labels.clusters[other].title} ({number(distance, 2)}).")
+        parts.append(f"Silhouette {number(found.silhouette, 2)}.")
+        self.facts.setText("\n".join([*lines, " ".join(parts)]))
+
+    def _keep_name(self) -> None:
+        cluster = self._document.cluster
+        if cluster is None:
+            return
+        name = self.name.text()
+        self._document.label(lambda session: session.rename(cluster.cluster_id, name))
+        self.next_wanted.emit()
+
+    def _keep_note(self) -> None:
+        cluster = self._document.cluster
+        if cluster is not None:
+            note = self.note.text()
+            self._document.label(lambda session: session.set_note(cluster.cluster_id, note))
+        self.left.emit()
+
+    def _leave(self) -> None:
+        self._shown = None  # what was typed is let go
+        self.refresh()
+        self.left.emit()
+
+    def _set_confidence(self, value: int) -> None:
+        cluster = self._document.cluster
+        if cluster is not None:
+            self._document.label(lambda session: session.set_confidence(cluster.cluster_id, value))
+
+
+def _words(names: tuple[str, ...], positions: tuple[int, ...]) -> str:
+    return ", ".join(display_name(names[i]).lstrip("·") or display_name(names[i]) for i in positions[:_WORDS])

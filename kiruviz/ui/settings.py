@@ -1,0 +1,52 @@
+"""What is kept between starts: theme, layout, recent files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+from PySide6.QtCore import QByteArray, QSettings
+
+from kiruviz.paths import config_dir
+from kiruviz.ui.theme import ThemeChoice
+
+_MOST_RECENT = 8
+
+
+class Settings:
+    """The settings file of one user."""
+
+    def __init__(self) -> None:
+        self._store = QSettings(str(config_dir() / "settings.ini"), QSettings.Format.IniFormat)
+
+    @property
+    def theme(self) -> ThemeChoice:
+        value = self._store.value("theme", "system")
+        return cast(ThemeChoice, value if value in ("system", "dark", "light") else "system")
+
+    @theme.setter
+    def theme(self, choice: ThemeChoice) -> None:
+        self._store.setValue("theme", choice)
+
+    def layout(self) -> tuple[QByteArray, QByteArray] | None:
+        """Window geometry and dock state, if they were kept."""
+        geometry, state = self._store.value("geometry"), self._store.value("state")
+        if isinstance(geometry, QByteArray) and isinstance(state, QByteArray):
+            return geometry, state
+        return None
+
+    def keep_layout(self, geometry: QByteArray, state: QByteArray) -> None:
+        self._store.setValue("geometry", geometry)
+        self._store.setValue("state", state)
+        self._store.sync()
+
+    @property
+    def recent(self) -> list[str]:
+        """Sessions and model folders, the latest first; those that are gone are left out."""
+        value = self._store.value("recent", [])
+        listed = [value] if isinstance(value, str) else list(cast(list[str], value or []))
+        return [path for path in listed if Path(path).exists()]
+
+    def add_recent(self, path: str) -> None:
+        listed = [path, *(other for other in self.recent if other != path)]
+        self._store.setValue("recent", listed[:_MOST_RECENT])
