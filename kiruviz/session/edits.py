@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kiruviz.errors import UserError
-from kiruviz.session.labels import ASIDE, Assignment, Cluster, LabelSet, Patch, Positions
+from kiruviz.session.labels import ASIDE, Assignment, Cluster, LabelSet, Patch, Positions, distinct
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def split(labels: LabelSet, cluster_id: int, parts: npt.NDArray[np.integer], now
     parts = np.asarray(parts)
     if parts.shape != members.shape:
         raise ValueError(f"cluster {cluster_id} has {len(members)} members, parts has shape {parts.shape}")
-    values, counts = np.unique(parts[parts != ASIDE], return_counts=True)
+    values, counts = distinct(parts[parts != ASIDE])
     assignment = labels.assignment.copy()
     assignment[members[parts == ASIDE]] = ASIDE
     others = np.delete(values, np.argmax(counts)) if len(values) else values
@@ -102,7 +102,7 @@ def split(labels: LabelSet, cluster_id: int, parts: npt.NDArray[np.integer], now
 def new(labels: LabelSet, positions: npt.ArrayLike, now: float) -> Edit | None:
     """Make a cluster of the rows at `positions`; nothing changes where they are a cluster of their own already."""
     rows = _positions(labels, positions)
-    owners = np.unique(labels.assignment[rows])
+    owners, _ = distinct(labels.assignment[rows])
     alone = len(owners) == 1 and owners[0] != ASIDE and labels.sizes()[int(owners[0])] == len(rows)
     if not len(rows) or alone:
         return None
@@ -136,7 +136,7 @@ def new_clusters(
     over label and color of the first that has a label, else of the first. All others are unnamed and get the
     smallest colors not in use. Ids that are in neither are left out.
     """
-    ids = [int(i) for i in np.unique(assignment) if i != ASIDE]
+    ids = [i for i in distinct(assignment)[0].tolist() if i != ASIDE]
     clusters: dict[int, Cluster] = {}
     for cluster_id in ids:
         ancestors = [former[i] for i in carried.get(cluster_id, ()) if i in former]
@@ -168,7 +168,7 @@ def _edit(
     if assignment is not None:
         rows = np.flatnonzero(labels.assignment != assignment).astype(np.int64)
         after = assignment[rows].astype(np.int32)
-        remaining = set(np.unique(assignment).tolist())
+        remaining = set(distinct(assignment)[0].tolist())
         for cluster_id, former in labels.clusters.items():
             if cluster_id not in remaining:
                 clusters[cluster_id] = (former, None)
@@ -198,7 +198,7 @@ def _fresh(labels: LabelSet, number: int) -> list[Cluster]:
 
 
 def _positions(labels: LabelSet, positions: npt.ArrayLike) -> Positions:
-    rows = np.unique(np.asarray(positions, dtype=np.int64))
+    rows = distinct(np.asarray(positions, dtype=np.int64))[0].astype(np.int64)
     if len(rows) and not 0 <= rows[0] <= rows[-1] < len(labels.assignment):
         raise ValueError(f"positions {rows[0]} to {rows[-1]}, the set has {len(labels.assignment)} rows")
     return rows

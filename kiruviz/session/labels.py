@@ -20,6 +20,18 @@ Positions = npt.NDArray[np.int64]
 ASIDE = -1  # the assignment of noise and of rows set aside
 
 
+def distinct(
+    numbers: npt.NDArray[np.integer],
+) -> tuple[npt.NDArray[np.integer], Positions]:
+    """The different numbers, ascending, and how often each occurs: np.unique without numpy.ma, which that
+    imports at its first call, 30 ms that the window would stand still."""
+    ordered = np.sort(numbers)
+    first = np.ones(len(ordered), bool)
+    first[1:] = ordered[1:] != ordered[:-1]
+    starts = np.flatnonzero(first)
+    return ordered[starts], np.diff(np.append(starts, len(ordered))).astype(np.int64)
+
+
 @dataclass(frozen=True)
 class Cluster:
     """One cluster's label. `confidence` is 1 to 3, 0 where none was given; `color` is an index of the palette;
@@ -78,7 +90,7 @@ class LabelSet:
 
     @cached_property
     def _sizes(self) -> dict[int, int]:
-        ids, counts = np.unique(self.assignment[self.assignment >= 0], return_counts=True)
+        ids, counts = distinct(self.assignment[self.assignment >= 0])
         return dict(zip(ids.tolist(), counts.tolist(), strict=True))
 
     def sizes(self) -> dict[int, int]:

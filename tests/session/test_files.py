@@ -231,7 +231,7 @@ def nobody() -> Iterator[Path]:
     """A folder that all may read and write, and a process that is bound by permissions even if it is root's."""
     if sys.platform == "win32":
         pytest.skip("permission bits do not say who may write there")
-    folder = Path(tempfile.mkdtemp(prefix="kiruviz-nobody-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="kiruviz-nobody-"))
     folder.chmod(0o777)
     was_root, home = os.geteuid() == 0, os.environ["KIRUVIZ_HOME"]
     os.environ["KIRUVIZ_HOME"] = str(folder / "home")
