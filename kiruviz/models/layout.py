@@ -63,11 +63,15 @@ def find_layout(store: TensorStore, config: facts.Config, where: str) -> Layout:
 def _input_table(infos: Mapping[str, TensorInfo], config: facts.Config, where: str) -> str:
     tables = [info for info in infos.values() if len(info.shape) == 2 and not _other_sense(info.name)]
     rows = facts.vocab_size(config)
-    for suffix in _INPUT:
-        named = [info for info in tables if info.name == suffix or info.name.endswith("." + suffix)]
-        if named:
-            # Several towers may use one name: the one of the config's size first, then the outermost.
-            return min(named, key=lambda info: (info.shape[0] != rows, len(info.name), info.name)).name
+    named = [
+        (info.shape[0] != rows, place, len(info.name), info.name)
+        for info in tables
+        for place, suffix in enumerate(_INPUT)
+        if _ends(info.name, suffix)
+    ]
+    if named:
+        # Several towers may use one name: what has the config's size first, then the usual and outermost name.
+        return min(named)[-1]
     shaped = [
         info.name
         for info in tables
@@ -87,7 +91,11 @@ def _other_sense(name: str) -> bool:
 
 
 def _is_output(name: str) -> bool:
-    return any(name == suffix or name.endswith("." + suffix) for suffix in _OUTPUT)
+    return any(_ends(name, suffix) for suffix in _OUTPUT)
+
+
+def _ends(name: str, suffix: str) -> bool:
+    return name == suffix or name.endswith("." + suffix)
 
 
 def _check_shape(info: TensorInfo, config: facts.Config, where: str) -> None:
@@ -111,8 +119,7 @@ def _output_table(infos: Mapping[str, TensorInfo], token: str) -> str | None:
     rows = infos[token].shape[0]
     for suffix in _OUTPUT:
         for name, info in infos.items():
-            named = name == suffix or name.endswith("." + suffix)
-            if named and name != token and len(info.shape) == 2 and info.shape[0] == rows:
+            if _ends(name, suffix) and name != token and len(info.shape) == 2 and info.shape[0] == rows:
                 return name
     return None
 

@@ -224,7 +224,7 @@ def _card(parts: _Parts, layout: Layout, ref: str, name: str, memo: dict[str, An
         max_positions=facts.max_positions(config, scheme),
         dtype=table.dtype,
         rows_without_token=memo["rows_without_token"],
-        path=str(parts.path),
+        path=str(parts.path.absolute()),
         file_bytes=sum(file.stat().st_size for file in parts.store.files),
         source=ref,
     )

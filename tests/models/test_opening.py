@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
 from kiruviz.errors import UserError
@@ -16,6 +19,12 @@ from kiruviz.models.checkpoint import Checkpoint
 from kiruviz.models.opening import open_model
 
 TABLE = "embeddings.word_embeddings.weight"
+_KEYS = st.sampled_from(
+    ["model_type", "architectures", "vocab_size", "hidden_size", "num_attention_heads", "head_dim", "text_config",
+     "rope_parameters", "rope_theta", "rope_scaling", "tie_word_embeddings", "pad_token_id", "alibi",
+     "attn_config", "position_embedding_type", "max_position_embeddings", "full_attention", "multi_query"]
+)  # fmt: skip
+
 MakeModel = Callable[..., Path]
 
 
@@ -194,6 +203,30 @@ def test_a_cut_off_shard_is_named(make_model: MakeModel) -> None:
     part = folder / "part.safetensors"
     part.write_bytes(part.read_bytes()[:-10])
     assert "part.safetensors is cut off" in sentence(folder)
+
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 40) | st.floats(allow_nan=False) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_KEYS, inner, max_size=3),
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(config=st.dictionaries(_KEYS, _VALUES, max_size=6))
+def test_whatever_the_config_holds_the_model_opens_or_one_sentence_says_why(
+    make_model: MakeModel, tmp_path: Path, config: dict[str, Any]
+) -> None:
+    folder = tmp_path / "toy" if (tmp_path / "toy").exists() else make_model()
+    (folder / "config.json").write_text(json.dumps(config))
+    with contextlib.suppress(UserError):
+        json.dumps(open_model(str(folder)).card.to_json())
+
+
+def test_a_relative_path_is_remembered_whole(make_model: MakeModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = make_model()
+    monkeypatch.chdir(folder)
+    card = open_model(".").card
+    assert (card.name, card.path, card.source) == ("toy", str(folder / "model.safetensors"), ".")
 
 
 def test_a_missing_tensor_is_a_sentence(minilm: Checkpoint) -> None:
