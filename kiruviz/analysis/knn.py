@@ -48,6 +48,14 @@ class _Points:
     slack: FloatArray
 
 
+@dataclass(frozen=True, eq=False)
+class _Scratch:
+    """Memory used again for each block: taking it anew would cost as much as the passes over it."""
+
+    closeness: FloatArray
+    mask: npt.NDArray[np.bool_]
+
+
 def knn_graph(vectors: npt.ArrayLike, k: int, metric: GraphMetric = "cosine", progress: Progress | None = None) -> Knn:
     """Exact k nearest neighbours of every row, the row itself included as the first.
 
@@ -91,10 +99,11 @@ def knn_graph(vectors: npt.ArrayLike, k: int, metric: GraphMetric = "cosine", pr
         return Knn(indices, distances)
     points, undefined, scale = _prepare(rows, metric)
     step = _block_rows(n, rows.shape[1])
+    scratch = _Scratch(np.empty((step, n), np.float32), np.empty((step, n), np.bool_))
     for start in range(0, n, step):
         progress.report(start / n, f"Neighbours of row {start:,} of {n:,}")
         stop = min(start + step, n)
-        at, columns = _candidates(points, start, stop, others)
+        at, columns = _candidates(points, start, stop, others, scratch)
         squared = _squared_distances(points.rows, start, at, columns)
         if metric == "cosine":
             # For unit rows, 1 - cos is half the squared distance, without the cancellation.
@@ -136,17 +145,17 @@ def _prepare(rows: FloatArray, metric: GraphMetric) -> tuple[_Points, npt.NDArra
     return _Points(scaled, left, right, slack.astype(np.float32)), np.zeros(len(rows), bool), largest
 
 
-def _candidates(points: _Points, start: int, stop: int, others: int) -> tuple[IntArray, IntArray]:
+def _candidates(points: _Points, start: int, stop: int, others: int, scratch: _Scratch) -> tuple[IntArray, IntArray]:
     """Pairs (row within the block, column) that hold each row's nearest others, by row."""
-    closeness = points.left[start:stop] @ points.right.T
-    block = np.arange(stop - start)
-    closeness[block, np.arange(start, stop)] = -np.inf
+    closeness, mask = scratch.closeness[: stop - start], scratch.mask[: stop - start]
+    np.matmul(points.left[start:stop], points.right.T, out=closeness)
+    closeness[np.arange(stop - start), np.arange(start, stop)] = -np.inf
     bound = _kth_at_least(closeness, others) - points.slack[start:stop]
-    mask = closeness >= bound[:, None]
+    np.greater_equal(closeness, bound[:, None], out=mask)
     limit = 4 * others + 256
     for row in np.flatnonzero(np.count_nonzero(mask, axis=1) > limit):
         mask[row] = _best_in_row(closeness[row], limit)
-    at, columns = np.nonzero(mask)
+    at, columns = np.divmod(np.flatnonzero(mask), mask.shape[1])
     return at, columns
 
 

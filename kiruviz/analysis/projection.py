@@ -118,13 +118,15 @@ def pca(vectors: npt.ArrayLike, components: int = 2) -> PcaResult:
     Raises
     ------
     UserError
-        No rows, or fewer than one component.
+        No rows, rows that are not finite, or fewer than one component.
     """
     PcaParams(components).validate()
     rows = np.asarray(vectors, dtype=np.float32)
     n, width = rows.shape
     if n == 0:
         raise UserError("There are no rows to draw; choose at least one.")
+    if not np.isfinite(rows).all():
+        raise UserError("The rows hold values that are not finite; leave those rows out.")
     coords = np.zeros((n, components), dtype=np.float32)
     explained = np.zeros(components)
     if np.array_equal(rows, np.broadcast_to(rows[0], rows.shape)):

@@ -55,9 +55,11 @@ def test_two_rows_lie_as_far_apart_as_they_are() -> None:
     assert np.linalg.norm(coords[0] - coords[1]) == pytest.approx(5.0)
 
 
-def test_pca_of_nothing_is_refused() -> None:
+def test_pca_of_nothing_or_of_what_is_not_finite_is_refused() -> None:
     with pytest.raises(UserError, match="no rows"):
         pca(np.zeros((0, 4)))
+    with pytest.raises(UserError, match="not finite"):
+        pca([[1.0, np.inf], [0.0, 0.0]])
     with pytest.raises(UserError, match="components"):
         PcaParams(components=0).validate()
 
