@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 
-# library -> Debian's package. Without the first group Qt cannot be imported; the second is for an X11 window.
+# library -> Debian's package. Without the first group Qt cannot be imported; the second is for a window.
 _IMPORT = {
     "libGL.so.1": "libgl1",
     "libEGL.so.1": "libegl1",
@@ -21,6 +21,9 @@ _IMPORT = {
     "libzstd.so.1": "libzstd1",
 }
 _WINDOW = {
+    "libwayland-client.so.0": "libwayland-client0",
+    "libwayland-cursor.so.0": "libwayland-cursor0",
+    "libwayland-egl.so.1": "libwayland-egl1",
     "libX11-xcb.so.1": "libx11-xcb1",
     "libxcb.so.1": "libxcb1",
     "libxcb-cursor.so.0": "libxcb-cursor0",

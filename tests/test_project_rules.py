@@ -17,10 +17,19 @@ from packaging.version import Version
 ROOT = Path(__file__).resolve().parent.parent
 MAX_LINES = 600
 
-# Written in two pieces, so that this file does not break the rules it holds.
-_OF_ONE_MACHINE = ("/opt/", "/work/", "/root/", "file:///opt")
-_REGISTRIES = ("pypi.org", "pythonhosted.org", "deb.debian.org", "npmjs.org", "download.pytorch.org")
-_UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")
+# Put together here, so that this file does not break the rules it holds.
+_OF_ONE_MACHINE = [f"/{folder}/" for folder in ("opt", "work", "root")]
+_REGISTRIES = [
+    ".".join(parts)
+    for parts in (
+        ("pypi", "org"),
+        ("pythonhosted", "org"),
+        ("deb", "debian", "org"),
+        ("npmjs", "org"),
+        ("download", "pytorch", "org"),
+    )
+]
+_UNFINISHED = re.compile(rf"\b({'TO'}DO|{'FIX'}ME|{'X'}XX)\b")
 
 
 def _tracked() -> list[Path]:

@@ -49,6 +49,9 @@ for room in rooms:
                 break  # a room that is not built yet
             failed[name] = str(error)
             continue
+        except Exception as error:
+            failed[name] = f"{type(error).__name__}: {error}"
+            continue
         imported.append(name)
         for package in unwanted:
             if package in sys.modules:
