@@ -47,10 +47,9 @@ def carry_over(
     """Match old clusters with new ones, each at most once, by the overlap of their rows' names.
 
     Overlap is Jaccard's over the names that both clusterings have, so that added or removed rows count
-    for nothing. Pairs that are more than half alike are settled first: at Jaccard > 0.5 no third cluster
-    can be as close to either, so such a name is always carried. The remaining clusters are matched by
-    optimal assignment (`scipy.optimize.linear_sum_assignment`), exactly half alike counting as settled too
-    if they are free. Pairs below `min_jaccard` are not carried.
+    for nothing. The matching is the optimal one-to-one assignment (`scipy.optimize.linear_sum_assignment`),
+    in which a pair at least half alike outweighs all smaller overlaps together. Above one half no third
+    cluster can be as close to either, so such a name is always carried. Pairs below `min_jaccard` never are.
 
     Parameters
     ----------
