@@ -228,7 +228,7 @@ def test_missing_libraries_are_installed_where_apt_get_may_be_used(
     monkeypatch.setattr(system.sys, "platform", "linux")
     monkeypatch.setattr(system, "_apt_install", lambda packages: installed.extend(packages) or True)
     monkeypatch.setattr(
-        system, "missing", lambda known: [] if installed else [name for name in known if "cursor" in name]
+        system, "missing", lambda known: [] if installed else [name for name in known if "xcb-cursor" in name]
     )
     assert system.provide(virtual_screen=False) == ""
     assert installed == ["libxcb-cursor0"]
