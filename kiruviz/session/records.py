@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import importlib.metadata
 import platform
 import sqlite3
 import time
@@ -60,26 +62,52 @@ class ProjectionRecord:
     time: float
 
 
-def add_space(connection: sqlite3.Connection, record: SpaceRecord) -> tuple[int, SpaceRecord]:
+@dataclass(frozen=True, eq=False)
+class PackedSpace:
+    """A space ready to be written: `pack_space` does the slow part, for which any process will do.
+
+    names, row_ids  as they lie in the file; columns (name, categories, content) of each column
+    """
+
+    record: SpaceRecord
+    digest: str
+    names: bytes
+    row_ids: bytes
+    columns: tuple[tuple[str, bytes | None, bytes], ...]
+
+
+def pack_space(record: SpaceRecord) -> PackedSpace:
+    """Compress a space for the file (about 70 ms for 50,000 rows)."""
+    record = _kept(record)
+    return PackedSpace(
+        record=replace(record, versions=record.versions or _versions()),
+        digest=_digest(record),
+        names=codec.pack_strings(record.names),
+        row_ids=codec.pack_ids(record.row_ids),
+        columns=tuple((name, *_pack_column(column)) for name, column in record.columns.items()),
+    )
+
+
+def add_space(connection: sqlite3.Connection, packed: PackedSpace) -> tuple[int, SpaceRecord]:
     """The id of the space and the record as it is kept. Call within a transaction.
 
     The same space (model identity, recipe, names, row ids) is kept once, wherever its model lies now: recipe,
     title and card are those given last, the columns as well if others than those kept are given.
     """
-    record = _kept(record)
-    key = _digest(record)
-    known = connection.execute("SELECT space_id, versions, columns FROM spaces WHERE digest = ?", (key,)).fetchone()
+    record = packed.record
+    known = connection.execute(
+        "SELECT space_id, versions, columns FROM spaces WHERE digest = ?", (packed.digest,)
+    ).fetchone()
     recipe, card, columns = (codec.dumps(value) for value in (asdict(record.recipe), record.card, list(record.columns)))
     if known is None:
-        record = replace(record, versions=record.versions or _versions())
-        packed = (codec.pack_strings(record.names), codec.pack_ids(record.row_ids))
+        values = (packed.names, packed.row_ids, codec.dumps(record.versions), time.time())
         cursor = connection.execute(
             "INSERT INTO spaces (digest, recipe, model_title, card, columns, names, row_ids, versions, time)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (key, recipe, record.model_title, card, columns, *packed, codec.dumps(record.versions), time.time()),
+            (packed.digest, recipe, record.model_title, card, columns, *values),
         )
         space_id = inserted(cursor)
-        _put_columns(connection, space_id, record)
+        _put_columns(connection, space_id, packed)
         return space_id, record
     space_id, versions, kept_columns = known
     connection.execute(
@@ -88,15 +116,15 @@ def add_space(connection: sqlite3.Connection, record: SpaceRecord) -> tuple[int,
         (recipe, record.model_title, card, columns, space_id),
     )
     if columns != kept_columns:
-        _put_columns(connection, space_id, record)
+        _put_columns(connection, space_id, packed)
     return space_id, replace(record, versions=codec.loads(versions))
 
 
-def _put_columns(connection: sqlite3.Connection, space_id: int, record: SpaceRecord) -> None:
+def _put_columns(connection: sqlite3.Connection, space_id: int, packed: PackedSpace) -> None:
     connection.execute("DELETE FROM space_columns WHERE space_id = ?", (space_id,))
     connection.executemany(
         "INSERT INTO space_columns (space_id, name, categories, content) VALUES (?, ?, ?, ?)",
-        [(space_id, name, *_pack_column(column)) for name, column in record.columns.items()],
+        [(space_id, *column) for column in packed.columns],
     )
 
 
@@ -164,7 +192,12 @@ def load_projections(connection: sqlite3.Connection, space_id: int) -> list[Proj
 
 
 def _versions() -> dict[str, str]:
-    return {"kiruviz": __version__, "numpy": np.__version__, "python": platform.python_version()}
+    """What made the numbers, without importing any of it."""
+    found = {"kiruviz": __version__, "python": platform.python_version()}
+    for name in ("numpy", "scikit-learn", "umap-learn"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
 
 
 def _kept(record: SpaceRecord) -> SpaceRecord:

@@ -20,7 +20,7 @@ from kiruviz.session.base import SessionFile
 from kiruviz.session.edits import Edit
 from kiruviz.session.journal import Entry, HistoryEntry, LabelSetInfo
 from kiruviz.session.labels import ASIDE, Cluster, LabelSet, Patch
-from kiruviz.session.records import ProjectionRecord, SpaceRecord
+from kiruviz.session.records import PackedSpace, ProjectionRecord, SpaceRecord
 from kiruviz.space import FloatArray, Space
 
 
@@ -49,12 +49,17 @@ class Session(SessionFile):
 
     # --- spaces and projections
 
-    def add_space(self, space: Space | SpaceRecord, model_title: str = "", card: dict[str, Any] | None = None) -> int:
+    def add_space(
+        self, space: Space | SpaceRecord | PackedSpace, model_title: str = "", card: dict[str, Any] | None = None
+    ) -> int:
         """Keep a space and return its id; the same one again is free. The vectors are not kept. `model_title`
-        and `card` (the model's card, JSON values) belong to a Space; a SpaceRecord has its own."""
-        record = SpaceRecord.of(space, model_title, card) if isinstance(space, Space) else space
+        and `card` (the model's card, JSON values) belong to a Space; a SpaceRecord has its own. One packed
+        elsewhere is added in a few milliseconds, however large."""
+        if isinstance(space, Space):
+            space = SpaceRecord.of(space, model_title, card)
+        packed = records.pack_space(space) if isinstance(space, SpaceRecord) else space
         with self._transaction() as connection:
-            space_id, kept = records.add_space(connection, record)
+            space_id, kept = records.add_space(connection, packed)
         self._spaces[space_id] = kept
         self._notify("space")
         return space_id

@@ -16,7 +16,8 @@ from kiruviz.models.opening import open_model as open_checkpoint
 from kiruviz.models.rows import make_space, resolve_words, select
 from kiruviz.models.vocabulary import Vocabulary
 from kiruviz.progress import Progress, Silent
-from kiruviz.session.records import SpaceRecord
+from kiruviz.session import records
+from kiruviz.session.records import PackedSpace, SpaceRecord
 from kiruviz.space import FloatArray, Kind, Metric, Recipe, Rows, Space, Transform
 
 
@@ -117,6 +118,11 @@ def build_space(progress: Progress, recipe: Recipe) -> SpaceRecord:
         raise UserError("No row is left after the filters; loosen a filter or choose other words.")
     opened = checkpoint(recipe.model)
     return SpaceRecord.of(made, opened.card.name, opened.card.to_json())
+
+
+def pack_space(progress: Progress, recipe: Recipe) -> PackedSpace:
+    """`build_space`, compressed for the session, so that the window need only write it."""
+    return records.pack_space(build_space(progress, recipe))
 
 
 def count_rows(progress: Progress, ref: str, rows: Rows) -> RowCount:

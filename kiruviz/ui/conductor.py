@@ -13,7 +13,7 @@ from kiruviz.jobs.lane import Job
 from kiruviz.jobs.runner import JobRunner
 from kiruviz.models.rows import read_words
 from kiruviz.paths import resource
-from kiruviz.session.records import SpaceRecord
+from kiruviz.session.records import PackedSpace, SpaceRecord
 from kiruviz.space import Kind, Metric, Recipe, Rows, Transform
 from kiruviz.tasks import maps, spaces
 from kiruviz.tasks.maps import FEW_ROWS, ClusterSpec, FormerLabels, Method, ProjectionOutcome
@@ -111,18 +111,19 @@ class Conductor(QObject):
         """Make the rows of `recipe` and draw their map."""
         self.runner.cancel("projection")
         self.runner.cancel("clusters")
-        job = self.runner.start("model", "Looking up the rows", spaces.build_space, recipe, key="space")
+        job = self.runner.start("model", "Looking up the rows", spaces.pack_space, recipe, key="space")
         job.succeeded.connect(self._space_made)
         job.failed.connect(self.failed)
         return job
 
-    def _space_made(self, record: SpaceRecord) -> None:
+    def _space_made(self, packed: PackedSpace) -> None:
+        record = packed.record
         former = self._former()
         # Defaults depend on the number of rows, so parameters set for other rows are let go.
         document = self.document
         if document.record is None or (len(document.record) > FEW_ROWS) != (len(record) > FEW_ROWS):
             self.choice = replace(self.choice, params={})
-        document.set_space(record)
+        document.set_space(packed)
         self._first_picture(record.recipe)
         self._cluster(record.recipe, former)
 

@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Signal
 
 from kiruviz.analysis.evidence import Evidence
 from kiruviz.session.labels import Cluster, LabelSet
-from kiruviz.session.records import SpaceRecord
+from kiruviz.session.records import PackedSpace, SpaceRecord
 from kiruviz.session.store import Session
 from kiruviz.tasks.maps import ClusterOutcome, ProjectionOutcome
 
@@ -110,13 +110,13 @@ class Document(QObject):
 
     # What jobs bring
 
-    def set_space(self, record: SpaceRecord) -> None:
+    def set_space(self, packed: PackedSpace) -> None:
         """Other rows: they are kept in the session, and wait for places and clusters."""
         if self.session is None:
             self.session = Session.untitled()
-        self.space_id = self.session.add_space(record)
+        self.space_id = self.session.add_space(packed)
         self.session.set_view("space_id", self.space_id)
-        self._show_space(record)
+        self._show_space(packed.record)
         self.session_changed.emit()
 
     def set_partial_coords(self, coords: npt.NDArray[np.float32]) -> None:

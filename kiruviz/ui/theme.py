@@ -184,7 +184,7 @@ QMenu::item:selected {{ background: {t.selected}; }}
 QMenu::item:disabled {{ color: {t.muted}; }}
 QMenu::separator {{ height: 1px; background: {t.line}; margin: 4px 8px; }}
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextEdit {{
-  background: {t.raised}; border: 1px solid {t.line}; border-radius: 6px; padding: 5px 8px; color: {t.text};
+  background: {t.raised}; border: 1px solid {t.line}; border-radius: 6px; padding: 4px 8px; color: {t.text};
   selection-background-color: {t.accent}; selection-color: {t.on_accent}; min-height: 18px; }}
 QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus, QPlainTextEdit:focus {{
   border-color: {t.accent}; }}
@@ -201,7 +201,7 @@ QCheckBox::indicator {{ width: 14px; height: 14px; border: 1px solid {t.line}; b
   background: {t.raised}; }}
 QCheckBox::indicator:checked {{ background: {t.accent}; border-color: {t.accent}; image: url({check}); }}
 QCheckBox:focus {{ color: {t.accent}; }}
-QPushButton {{ background: {t.raised}; border: 1px solid {t.line}; border-radius: 6px; padding: 5px 12px;
+QPushButton {{ background: {t.raised}; border: 1px solid {t.line}; border-radius: 6px; padding: 4px 12px;
   min-height: 18px; color: {t.text}; }}
 QPushButton:hover {{ border-color: {t.muted}; }}
 QPushButton:focus {{ border-color: {t.accent}; }}

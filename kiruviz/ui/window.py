@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QMenu,
     QMenuBar,
     QScrollArea,
+    QSizePolicy,
     QStatusBar,
     QVBoxLayout,
     QWidget,
@@ -43,6 +44,7 @@ from kiruviz.ui.settings import Settings
 from kiruviz.ui.shortcuts import ShortcutsDialog
 from kiruviz.ui.theme import LEFT_WIDTH, RIGHT_WIDTH, Theme, ThemeKeeper
 from kiruviz.ui.widgets.basics import button, label
+from kiruviz.ui.widgets.grip import Grip
 from kiruviz.ui.widgets.progress import JobStrip
 
 _log = logging.getLogger(__name__)
@@ -107,7 +109,8 @@ class MainWindow(QMainWindow):
         box.addWidget(brand)
         bar = QMenuBar(header)
         self.menus = self.actions_by_name.fill(bar)
-        box.addWidget(bar, 1)
+        bar.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        box.addWidget(bar, 1, Qt.AlignmentFlag.AlignVCenter)
         self.search = Search(self.document, self.conductor)
         box.addWidget(self.search)
         export = self.actions_by_name["export_figure"]
@@ -370,10 +373,11 @@ def _make_dock(spec: DockSpec, panes: list[QWidget], parent: QObject) -> QDockWi
         box.addWidget(area, 1)
         content.setMinimumWidth(LEFT_WIDTH - 12)
     else:
-        for pane in panes:
-            box.addWidget(pane)
+        for place, pane in enumerate(panes):
+            box.addWidget(pane, 1 if place == 0 else 0)
         content.setMinimumWidth(RIGHT_WIDTH - 36)
     dock.setWidget(content)
+    dock.setTitleBarWidget(Grip(spec.title))
     return dock
 
 

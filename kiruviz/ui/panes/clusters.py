@@ -155,7 +155,7 @@ class ClustersPane(QWidget):
         self.section.add(self.pips)
         self.model = ClustersModel()
         self.table = ClustersTable(self.model, "Clusters")
-        self.table.setMinimumHeight(120)
+        self.table.setMinimumHeight(140)
         header = self.table.horizontalHeader()
         self.table.setItemDelegateForColumn(0, SwatchDelegate(self.table))
         self.table.stretch(1)

@@ -88,20 +88,22 @@ class DrawingPane(QWidget):
         for fields, target in ((_UMAP_FIELDS, inner), (_MORE_UMAP_FIELDS, more_box)):
             for name, caption, tip in fields:
                 target.addWidget(self._field(name, caption, tip))
-        inner.addWidget(Fold("All parameters", more, "Fewer parameters"))
         section.add(self.umap_box)
         self.note = label("", "small", wrap=True)
-        section.add(self.note)
+        self.more = Fold("All", more, "Fewer", beside=self.note)
+        self.more.link.setToolTip("All parameters of UMAP")
+        section.add(self.more)
         self._fill_params(default_params("umap", 200))
         return section
 
     def _build_clusters(self) -> Section:
         self.cluster_button = button("Cluster", self.apply, "link", "Group the rows with these parameters (Ctrl+R)")
         section = Section("k-means", self.cluster_button, last=True)
-        self.k = whole_number(8, 1, 500, 52)
-        self.n_init = whole_number(10, 1, 200, 52)
+        self.k = whole_number(8, 1, 500)
+        self.n_init = whole_number(10, 1, 200)
         self.cluster_seed = whole_number(0, 0, 999_999)
-        section.body.addLayout(row(Field("k", self.k, "Number of clusters"), 1, Field("runs", self.n_init, "n_init")))
+        section.add(Field("k, clusters", self.k))
+        section.add(Field("Runs (n_init)", self.n_init, "k-means starts so often and keeps the best"))
         section.add(Field("Seed", self.cluster_seed))
         self.curve = SilhouetteCurve()
         self.curve.picked.connect(self._pick_k)
@@ -178,6 +180,8 @@ class DrawingPane(QWidget):
         is_umap = self.method.value == "umap"
         self.umap_box.setVisible(is_umap)
         self.metric_choice.setVisible(is_umap)
+        self.more.link.setVisible(is_umap)
+        self.more.content.setVisible(is_umap and self.more.is_open)
 
     def _show_note(self) -> None:
         shown = self._document.projection

@@ -38,17 +38,16 @@ class ModelPane(QWidget):
         box.setContentsMargins(0, 0, 0, 0)
         box.addWidget(self.section)
         self.title = label("Opening…", "title", wrap=True, selectable=True)
-        self.section.add(self.title)
         self.values: dict[str, QLabel] = {}
-        for name in ("Vocabulary", "Input, output", "Positions", "Context", "Layers, heads"):
-            self._line(name, self.section)
         more = QWidget()
         self._more = QVBoxLayout(more)
         self._more.setContentsMargins(0, 0, 0, 0)
-        self._more.setSpacing(6)
+        self._more.setSpacing(5)
         for name in ("Head size", "Stored as", "Rows without token", "File", "Identity"):
             self._line(name, None)
-        self.section.add(Fold("More about it", more, "Less about it"))
+        self.section.add(Fold("More", more, "Less", beside=self.title))
+        for name in ("Vocabulary", "Input, output", "Positions", "Context", "Layers, heads"):
+            self._line(name, self.section)
         conductor.model_changed.connect(self.show_model)
 
     def _line(self, name: str, section: Section | None) -> None:
@@ -56,7 +55,6 @@ class ModelPane(QWidget):
         value.setAccessibleName(name)
         self.values[name] = value
         box = row(label(name, "muted"), 1, value)
-        box.setSpacing(6)
         (section.body if section is not None else self._more).addLayout(box)
 
     def show_model(self, info: ModelInfo | None) -> None:

@@ -121,6 +121,7 @@ class NeighborsPane(QWidget):
         self.copy = button("Copy as Python", lambda: None, "link")
         self.section.add(self.baseline)
         self.section.body.addLayout(row(Field("Top", self.count), 1, self.copy))
+        self.section.body.addStretch(0)
         self._show_content(False)
         document.selection_changed.connect(self._focus_changed)
         document.space_changed.connect(self._space_changed)

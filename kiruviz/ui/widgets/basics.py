@@ -142,8 +142,8 @@ class Section(QWidget):
         outer.setSpacing(0)
         inner = QWidget()
         self.body = QVBoxLayout(inner)
-        self.body.setContentsMargins(14, 10, 14, 12)
-        self.body.setSpacing(7)
+        self.body.setContentsMargins(14, 8, 14, 10)
+        self.body.setSpacing(6)
         self.heading = label(title.upper(), "section")
         parts: list[QWidget | int] = [self.heading, 1]
         if aside is not None:
@@ -162,11 +162,11 @@ class Section(QWidget):
 
 
 class Fold(QWidget):
-    """A link that shows or hides what is below it; closed at first."""
+    """A link that shows or hides what is below it; closed at first. `beside` stands at the left of the link."""
 
     toggled = Signal(bool)
 
-    def __init__(self, caption: str, content: QWidget, opened_caption: str = "") -> None:
+    def __init__(self, caption: str, content: QWidget, opened_caption: str = "", beside: QWidget | None = None) -> None:
         super().__init__()
         self._captions = (caption, opened_caption or caption)
         self.content = content
@@ -175,7 +175,14 @@ class Fold(QWidget):
         box.setSpacing(6)
         self.link = button(caption, self.toggle, "link")
         self.link.setAccessibleName(caption)
-        box.addLayout(row(self.link, 1))
+        if beside is None:
+            box.addLayout(row(self.link, 1))
+        else:
+            line = QHBoxLayout()
+            line.setContentsMargins(0, 0, 0, 0)
+            line.addWidget(beside, 1)
+            line.addWidget(self.link, 0, Qt.AlignmentFlag.AlignTop)
+            box.addLayout(line)
         box.addWidget(content)
         content.hide()
 
