@@ -120,7 +120,8 @@ class Space:
     row_ids  (n,) int64, the row of the model's table; -1 for a word that is the mean of several rows
     names    n strings: the token's or word's exact text (newlines and lone spaces included)
     columns  name -> (n,) array: `pieces` int64 (tokens the name is made of), `norm` float64 (length of the
-             untransformed vector), `zipf` float64 (wordfreq Zipf frequency, NaN where not a word), `kind` and `script` (str)
+             untransformed vector), `zipf` float64 (wordfreq Zipf frequency, NaN where not a word), `kind` and
+             `script` (str)
     """
 
     vectors: FloatArray

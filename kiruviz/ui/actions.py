@@ -25,7 +25,7 @@ class Action:
     menu       which menu it stands in; a new `group` there starts after a line
     run        what it does, given the window's Commands
     key        its shortcut in Qt's portable notation; `label_key` ones work where clusters or the map have the focus
-    group      actions of one group stand together; a checkable group with `exclusive` has one choice
+    group      actions of one group stand together; of those that are a `choice` one is checked
     """
 
     name: str
@@ -35,8 +35,7 @@ class Action:
     key: str = ""
     group: str = ""
     label_key: bool = False
-    checkable: bool = False
-    exclusive: bool = False
+    choice: bool = False
     tip: str = ""
 
 
@@ -58,19 +57,85 @@ ACTIONS: tuple[Action, ...] = (
     Action("zoom_in", "Zoom in", "View", lambda c: c.zoom(1.25), "Ctrl+=", "zoom"),
     Action("zoom_out", "Zoom out", "View", lambda c: c.zoom(0.8), "Ctrl+-", "zoom"),
     Action("fit", "Fit", "View", lambda c: c.fit(), "Ctrl+0", "zoom", tip="Show the whole map (Ctrl+0)"),
-    Action("theme_system", "Theme of the system", "View", lambda c: c.choose_theme("system"), "", "theme", checkable=True, exclusive=True),
-    Action("theme_dark", "Dark theme", "View", lambda c: c.choose_theme("dark"), "", "theme", checkable=True, exclusive=True),
-    Action("theme_light", "Light theme", "View", lambda c: c.choose_theme("light"), "", "theme", checkable=True, exclusive=True),
+    Action(
+        "theme_system",
+        "Theme of the system",
+        "View",
+        lambda c: c.choose_theme("system"),
+        "",
+        "theme",
+        choice=True,
+    ),
+    Action(
+        "theme_dark",
+        "Dark theme",
+        "View",
+        lambda c: c.choose_theme("dark"),
+        "",
+        "theme",
+        choice=True,
+    ),
+    Action(
+        "theme_light",
+        "Light theme",
+        "View",
+        lambda c: c.choose_theme("light"),
+        "",
+        "theme",
+        choice=True,
+    ),
     Action("open_model", "Open a model folder…", "Model", lambda c: c.open_model_folder(), "Ctrl+O", "open"),
     Action("open_smollm2", "SmolLM2-135M-Instruct", "Model", lambda c: c.open_model("smollm2"), "", "starters"),
     Action("open_minilm", "all-MiniLM-L6-v2", "Model", lambda c: c.open_model("minilm"), "", "starters"),
-    Action("pan", "Pan", "Map", lambda c: c.set_tool("pan"), "Ctrl+1", "tool", checkable=True, exclusive=True, tip="Drag the map, scroll to zoom"),
-    Action("lasso", "Lasso", "Map", lambda c: c.set_tool("lasso"), "Ctrl+2", "tool", checkable=True, exclusive=True, tip="Draw around rows; Shift adds, Alt takes away"),
+    Action(
+        "pan",
+        "Pan",
+        "Map",
+        lambda c: c.set_tool("pan"),
+        "Ctrl+1",
+        "tool",
+        choice=True,
+        tip="Drag the map, scroll to zoom",
+    ),
+    Action(
+        "lasso",
+        "Lasso",
+        "Map",
+        lambda c: c.set_tool("lasso"),
+        "Ctrl+2",
+        "tool",
+        choice=True,
+        tip="Draw around rows; Shift adds, Alt takes away",
+    ),
     Action("draw", "Draw and cluster", "Map", lambda c: c.draw(), "Ctrl+R", "draw"),
-    Action("color_cluster", "Colour by cluster", "Map", lambda c: c.color_by("cluster"), "", "color", checkable=True, exclusive=True),
-    Action("color_norm", "Colour by norm", "Map", lambda c: c.color_by("norm"), "", "color", checkable=True, exclusive=True),
-    Action("color_frequency", "Colour by frequency", "Map", lambda c: c.color_by("frequency"), "", "color", checkable=True, exclusive=True),
-    Action("color_kind", "Colour by token kind", "Map", lambda c: c.color_by("kind"), "", "color", checkable=True, exclusive=True),
+    Action(
+        "color_cluster",
+        "Colour by cluster",
+        "Map",
+        lambda c: c.color_by("cluster"),
+        "",
+        "color",
+        choice=True,
+    ),
+    Action("color_norm", "Colour by norm", "Map", lambda c: c.color_by("norm"), "", "color", choice=True),
+    Action(
+        "color_frequency",
+        "Colour by frequency",
+        "Map",
+        lambda c: c.color_by("frequency"),
+        "",
+        "color",
+        choice=True,
+    ),
+    Action(
+        "color_kind",
+        "Colour by token kind",
+        "Map",
+        lambda c: c.color_by("kind"),
+        "",
+        "color",
+        choice=True,
+    ),
     Action("cancel", "Cancel the running job", "Map", lambda c: c.cancel_job(), "Ctrl+.", "cancel"),
     Action("rename", "Name the cluster\tEnter", "Labels", lambda c: c.rename(), "F2", "name"),
     Action("resist", "Resists naming", "Labels", lambda c: c.resist(), "R", "name", label_key=True),
@@ -83,7 +148,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("sure_3", "Confidence 3", "Labels", lambda c: c.set_confidence(3), "3", "sure", label_key=True),
     Action("merge", "Merge the selected clusters", "Labels", lambda c: c.merge(), "M", "shape", label_key=True),
     Action("split", "Split the cluster", "Labels", lambda c: c.split(), "S", "shape", label_key=True),
-    Action("set_aside", "Set the lassoed rows aside", "Labels", lambda c: c.set_aside(), "Del", "shape", label_key=True),
+    Action(
+        "set_aside", "Set the lassoed rows aside", "Labels", lambda c: c.set_aside(), "Del", "shape", label_key=True
+    ),
     Action("about_map", "What am I looking at?", "Help", lambda c: c.explain(), "F1", "help"),
     Action("shortcuts", "Keyboard shortcuts", "Help", lambda c: c.show_shortcuts(), "Ctrl+/", "help"),
     Action("about", "About KiruViz", "Help", lambda c: c.about(), "", "about"),
@@ -99,14 +166,14 @@ class ActionSet:
         for spec in ACTIONS:
             action = QAction(spec.title, window)
             action.setObjectName(spec.name)
-            action.setCheckable(spec.checkable)
+            action.setCheckable(spec.choice)
             if spec.key:
                 action.setShortcut(QKeySequence(spec.key))
             if spec.tip:
                 action.setToolTip(spec.tip)
             if spec.label_key:
                 action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            if spec.exclusive:
+            if spec.choice:
                 group = groups.setdefault(spec.group, QActionGroup(window))
                 group.addAction(action)
             action.triggered.connect(lambda _=False, run=spec.run: run(commands))

@@ -72,8 +72,7 @@ class Commands:
         window.conductor.cancel_drawing()
         window.document.use_session(session)
         if path is not None:
-            window.settings.add_recent(str(path))
-            window.fill_recent()
+            self._remember(str(path))
         if window.document.record is not None:
             window.conductor.use_model_of(window.document.record)
             kept = session.view("map", {})
@@ -108,8 +107,7 @@ class Commands:
         window.keep_view()
         if not self._guarded(lambda: window.document.save_as(path)):
             return False
-        window.settings.add_recent(str(path))
-        window.fill_recent()
+        self._remember(str(path))
         window.tell(f"Saved {path.name}")
         return True
 
@@ -207,7 +205,7 @@ class Commands:
         rows = record.recipe.rows if record is not None and record.recipe.rows.words is not None else None
         job = window.conductor.open_model(ref, rows)
         if Path(ref).exists():
-            job.succeeded.connect(lambda _: (window.settings.add_recent(ref), window.fill_recent()))
+            job.succeeded.connect(lambda _: self._remember(ref))
 
     def show_space(self, recipe: Recipe) -> None:
         self._window.conductor.show_space(recipe)
@@ -312,6 +310,10 @@ class Commands:
             "About KiruViz",
             f"<b>KiruViz {__version__}</b><br>Look inside a language model's embeddings.<br>Apache License 2.0",
         )
+
+    def _remember(self, path: str) -> None:
+        self._window.settings.add_recent(path)
+        self._window.fill_recent()
 
     def _guarded(self, action: Callable[[], object]) -> bool:
         """Do something that may fail for the person's reasons; say why if it does."""

@@ -15,10 +15,11 @@ from kiruviz.models.rows import read_words
 from kiruviz.paths import resource
 from kiruviz.session.records import PackedSpace, SpaceRecord
 from kiruviz.space import Kind, Metric, Recipe, Rows, Transform
-from kiruviz.tasks import maps, spaces
+from kiruviz.tasks import maps, remembered, spaces
 from kiruviz.tasks.maps import FEW_ROWS, ClusterSpec, FormerLabels, Method, ProjectionOutcome
 from kiruviz.ui.document import Document
 
+_DRAWING = ("open", "space", "recall", "projection", "clusters", "evidence", "stability", "silhouettes", "split")
 EVERYDAY_TITLE = "Everyday words (200)"
 
 
@@ -104,13 +105,23 @@ class Conductor(QObject):
 
     def cancel_drawing(self) -> None:
         """Stop whatever would change the map."""
-        for key in ("open", "space", "projection", "clusters", "evidence", "stability", "silhouettes", "split"):
+        for key in (
+            "open",
+            "space",
+            "recall",
+            "projection",
+            "clusters",
+            "evidence",
+            "stability",
+            "silhouettes",
+            "split",
+        ):
             self.runner.cancel(key)
 
     def show_space(self, recipe: Recipe) -> Job:
         """Make the rows of `recipe` and draw their map."""
-        self.runner.cancel("projection")
-        self.runner.cancel("clusters")
+        for key in ("recall", "projection", "clusters"):
+            self.runner.cancel(key)
         job = self.runner.start("model", "Looking up the rows", spaces.pack_space, recipe, key="space")
         job.succeeded.connect(self._space_made)
         job.failed.connect(self.failed)
@@ -124,8 +135,34 @@ class Conductor(QObject):
         if document.record is None or (len(document.record) > FEW_ROWS) != (len(record) > FEW_ROWS):
             self.choice = replace(self.choice, params={})
         document.set_space(packed)
-        self._first_picture(record.recipe)
-        self._cluster(record.recipe, former)
+        self._recall_map(record.recipe, former)
+
+    def _recall_map(self, recipe: Recipe, former: FormerLabels | None) -> None:
+        """What was computed before is drawn at once; the rest is computed."""
+        choice = self.choice
+        params = choice.params if choice.method == "umap" else {}
+        rows = len(self.document.record) if self.document.record is not None else 0
+        job = self.runner.start(
+            "model", "Recalling the map", remembered.known_map, recipe, rows, params, choice.clusters,
+            key="recall", quiet=True,
+        )  # fmt: skip
+        job.succeeded.connect(lambda known: self._recalled(recipe, former, known))
+        job.failed.connect(self.failed)
+
+    def _recalled(self, recipe: Recipe, former: FormerLabels | None, known: remembered.KnownMap) -> None:
+        if known.pca is None:
+            self._first_picture(recipe)
+        else:
+            self.document.set_projection(known.pca)
+        if known.clusters is None or former is not None:
+            self._cluster(recipe, former)
+        else:
+            self._clustered(known.clusters)
+        if known.pca is not None and known.umap is not None and self.choice.method == "umap":
+            self.document.set_projection(known.umap)
+            self.warm_layout()
+        elif known.pca is not None:
+            self._unfold_unasked(recipe, known.pca)
 
     # Drawing
 
@@ -151,20 +188,24 @@ class Conductor(QObject):
     def _first_picture(self, recipe: Recipe) -> None:
         """PCA at once; UMAP then unfolds from it, for few rows unasked."""
         params: dict[str, Any] = self.choice.params if self.choice.method == "pca" else {}
-        job = self.runner.start("analysis", "PCA", maps.project, recipe, "pca", params, key="projection")
+        job = self.runner.start("analysis", "PCA", remembered.project, recipe, "pca", params, key="projection")
         job.succeeded.connect(lambda outcome: self._pca_drawn(recipe, outcome))
         job.failed.connect(self.failed)
 
     def _pca_drawn(self, recipe: Recipe, outcome: ProjectionOutcome) -> None:
         self.document.set_projection(outcome)
-        if self.choice.method == "umap" and len(outcome.coords) <= FEW_ROWS:
-            self._unfold(recipe, outcome)
+        self._unfold_unasked(recipe, outcome)
+
+    def _unfold_unasked(self, recipe: Recipe, start: ProjectionOutcome) -> None:
+        """Few rows unfold at once; for many the person asks."""
+        if self.choice.method == "umap" and len(start.coords) <= FEW_ROWS:
+            self._unfold(recipe, start)
 
     def _project(self, recipe: Recipe) -> None:
         if self.choice.method == "pca" or self.document.coords is None:
             self._first_picture(recipe)
             return
-        job = self.runner.start("analysis", "PCA", maps.project, recipe, "pca", {}, key="projection")
+        job = self.runner.start("analysis", "PCA", remembered.project, recipe, "pca", {}, key="projection")
         job.succeeded.connect(lambda outcome: self._unfold(recipe, outcome))
         job.failed.connect(self.failed)
 
@@ -172,7 +213,9 @@ class Conductor(QObject):
         if not self._layout_warm:
             self.warm_layout()
         params = self.choice.params
-        job = self.runner.start("layout", "UMAP", maps.project, recipe, "umap", params, start.coords, key="projection")
+        job = self.runner.start(
+            "layout", "UMAP", remembered.project, recipe, "umap", params, start.coords, key="projection"
+        )
         job.partial.connect(self.document.set_partial_coords)
         job.succeeded.connect(self.document.set_projection)
         job.cancelled.connect(lambda: self._settle(recipe))
@@ -213,7 +256,7 @@ class Conductor(QObject):
         rows = len(self.document.record) if self.document.record is not None else spec.k
         if rows < spec.k:
             spec = replace(spec, k=rows)
-        job = self.runner.start("analysis", "k-means", maps.cluster, recipe, spec, former, key="clusters")
+        job = self.runner.start("analysis", "k-means", remembered.cluster, recipe, spec, former, key="clusters")
         job.succeeded.connect(self._clustered)
         job.failed.connect(self.failed)
 
@@ -276,7 +319,16 @@ class Conductor(QObject):
         if not self._model_at_hand():
             return
         job = self.runner.start(
-            "model", "Neighbours", spaces.neighbors, *self._table(), row_ids, query, metric, k, key="neighbors", quiet=True
+            "model",
+            "Neighbours",
+            spaces.neighbors,
+            *self._table(),
+            row_ids,
+            query,
+            metric,
+            k,
+            key="neighbors",
+            quiet=True,
         )
         job.succeeded.connect(self.neighbors_found)
         job.failed.connect(self.failed)

@@ -99,10 +99,10 @@ class ExportDialog(QDialog):
     def _connect(self) -> None:
         self.preset.chosen.connect(self._use_preset)
         self.unit.chosen.connect(self._use_unit)
-        for number in (self.width_mm, self.height_mm):
-            number.valueChanged.connect(lambda _: (self.preset.set_value(_OWN_SIZE), self._settle.start()))
-        for number in (self.dpi, self.font_size):
-            number.valueChanged.connect(lambda _: self._settle.start())
+        for side in (self.width_mm, self.height_mm):
+            side.valueChanged.connect(lambda _: self._own_size())
+        self.dpi.valueChanged.connect(lambda _: self._settle.start())
+        self.font_size.valueChanged.connect(lambda _: self._settle.start())
         for choice in (self.theme, self.labels, self.area):
             choice.chosen.connect(lambda _: self._settle.start())
         for check in (self.legend, self.caption):
@@ -137,6 +137,10 @@ class ExportDialog(QDialog):
         if name in PRESETS:
             self._set_size(*PRESETS[str(name)])
             self._settle.start()
+
+    def _own_size(self) -> None:
+        self.preset.set_value(_OWN_SIZE)
+        self._settle.start()
 
     def _use_unit(self, unit: object) -> None:
         before = 1.0 if unit == "in" else 25.4

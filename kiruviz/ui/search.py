@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from kiruviz.space import display_name
 from kiruviz.tasks.spaces import TokenPiece
@@ -141,8 +143,7 @@ class TokensPopup(QFrame):
     @property
     def lines(self) -> list[str]:
         """The tokens that are listed, as they are shown."""
-        items = (self._list.itemAt(i).widget() for i in range(self._list.count()))
-        return [item.text() for item in items if item is not None and hasattr(item, "text")]
+        return [part.text() for part in self._tokens.findChildren(QPushButton)]
 
     def show_matches(self, count: int, rows: int) -> None:
         noun = "row contains" if count == 1 else "rows contain"
@@ -158,9 +159,8 @@ class TokensPopup(QFrame):
                 widget.deleteLater()
         for token in tokens[:_MOST_TOKENS]:
             text = f"{display_name(token.text)}    {token.token_id}    {token.kind}"
-            link = button(
-                text, lambda token=token: self.token_chosen.emit(token.token_id, token.text), "link", "Show neighbours"
-            )
+            choose = partial(self.token_chosen.emit, token.token_id, token.text)
+            link = button(text, choose, "link", "Show neighbours")
             link.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             self._list.addWidget(link)
         if len(tokens) > _MOST_TOKENS:

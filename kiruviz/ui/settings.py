@@ -22,7 +22,7 @@ class Settings:
     @property
     def theme(self) -> ThemeChoice:
         value = self._store.value("theme", "system")
-        return cast(ThemeChoice, value if value in ("system", "dark", "light") else "system")
+        return value if value in ("system", "dark", "light") else "system"
 
     @theme.setter
     def theme(self, choice: ThemeChoice) -> None:

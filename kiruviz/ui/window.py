@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QKeyEvent
 from PySide6.QtWidgets import (
     QDockWidget,
@@ -49,6 +49,7 @@ from kiruviz.ui.widgets.progress import JobStrip
 
 _log = logging.getLogger(__name__)
 _TOLD_MS = 6000
+_AREAS = {"left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea}
 
 
 class MainWindow(QMainWindow):
@@ -124,8 +125,7 @@ class MainWindow(QMainWindow):
     def _make_docks(self) -> None:
         for spec in DOCKS:
             dock = _make_dock(spec, [getattr(self, name) for name in spec.panes], self)
-            side = Qt.DockWidgetArea.LeftDockWidgetArea if spec.side == "left" else Qt.DockWidgetArea.RightDockWidgetArea
-            self.addDockWidget(side, dock)
+                        self.addDockWidget(_AREAS[spec.side], dock)
             self.menus["Window"].addAction(dock.toggleViewAction())
         self.menus["Window"].addSeparator()
         self.menus["Window"].addAction("Reset the layout", self._reset_layout)
@@ -348,8 +348,8 @@ class MainWindow(QMainWindow):
         event.accept()
 
 
-def _make_dock(spec: DockSpec, panes: list[QWidget], parent: QObject) -> QDockWidget:
-    dock = QDockWidget(spec.title, parent)  # type: ignore[arg-type]
+def _make_dock(spec: DockSpec, panes: list[QWidget], parent: QWidget) -> QDockWidget:
+    dock = QDockWidget(spec.title, parent)
     dock.setObjectName(spec.name)
     content = QWidget()
     content.setObjectName("panel")

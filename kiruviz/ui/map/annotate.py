@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from kiruviz.analysis.placement import place, place_names
-from kiruviz.ui.map.scene import Annotations, Scene
+from kiruviz.ui.map.scene import Annotations, NameMark, Scene
 from kiruviz.ui.map.viewport import Viewport
 from kiruviz.ui.theme import text_font
 
@@ -79,14 +81,12 @@ class Annotator:
         points: npt.NDArray[np.float32] | None,
         radius: float,
         obstacles: list[tuple[float, float, float, float]],
-    ) -> tuple[tuple[tuple[object, object, bool], ...], list[tuple[float, float, float, float]]]:
+    ) -> tuple[tuple[tuple[NameMark, Any, bool], ...], list[tuple[float, float, float, float]]]:
         taken = list(obstacles)
         if not scene.marks:
             return (), taken
         places = view.to_screen(np.array([(m.x, m.y) for m in scene.marks], np.float32))
-        here = [
-            i for i, (x, y) in enumerate(places.tolist()) if 0 <= x <= view.width and 0 <= y <= view.height
-        ]
+        here = [i for i, (x, y) in enumerate(places.tolist()) if 0 <= x <= view.width and 0 <= y <= view.height]
         if not here:
             return (), taken
         sizes = []

@@ -124,9 +124,7 @@ class MapCanvas(QWidget):
         scale = min(near.scale, max(self.view.scale, 2.0 * whole.scale))
         middle = (coords[rows].min(axis=0) + coords[rows].max(axis=0)) / 2
         self._touched = True
-        self._fly(
-            Viewport(float(middle[0]), float(middle[1]), scale, self.view.width, self.view.height)
-        )
+        self._fly(Viewport(float(middle[0]), float(middle[1]), scale, self.view.width, self.view.height))
 
     def zoom(self, factor: float) -> None:
         """Zoom about the middle of the canvas."""
@@ -228,6 +226,7 @@ class MapCanvas(QWidget):
             if float(np.abs(step).max(initial=0.0)) < 1e-3 * span:
                 self.scene.coords = self._target
                 self._target = None
+                self._annotator.forget()  # the sides that words had on the way do not suit the rows at rest
             else:
                 self.scene.coords = self.scene.coords + np.float32(0.3) * step
         if self._flight is not None:

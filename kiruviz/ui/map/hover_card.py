@@ -21,6 +21,8 @@ class HoverCard(QFrame):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self._parent = parent
+        self._at = QPoint()
         self.setObjectName("card")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.row = -1
@@ -65,7 +67,7 @@ class HoverCard(QFrame):
         """Beside the pointer, inside the canvas."""
         self._at = at
         self.adjustSize()
-        area = self.parentWidget().rect()
+        area = self._parent.rect()
         x = at.x() + _GAP if at.x() + _GAP + self.width() < area.width() - 8 else at.x() - _GAP - self.width()
         y = at.y() + _GAP if at.y() + _GAP + self.height() < area.height() - 8 else at.y() - _GAP - self.height()
         self.move(max(8, x), max(8, y))

@@ -12,7 +12,18 @@ from kiruviz.tasks.maps import ClusterSpec, default_params
 from kiruviz.ui.conductor import Conductor, MapChoice
 from kiruviz.ui.document import Document
 from kiruviz.ui.theme import DARK, Theme
-from kiruviz.ui.widgets.basics import Choice, Field, Fold, Section, button, label, number, real_number, row, whole_number
+from kiruviz.ui.widgets.basics import (
+    Choice,
+    Field,
+    Fold,
+    Section,
+    button,
+    label,
+    number,
+    real_number,
+    row,
+    whole_number,
+)
 
 _UMAP_FIELDS: tuple[tuple[str, str, str], ...] = (
     ("n_neighbors", "Neighbours", "Rows that each row is tied to: few show islands, many the whole"),
@@ -75,7 +86,7 @@ class DrawingPane(QWidget):
         section = Section("Projection", self.draw_button)
         self.method = Choice([("umap", "UMAP"), ("pca", "PCA")], "Method")
         self.metric_choice = Choice([("cosine", "cosine"), ("euclidean", "Euclidean")], "Metric of the neighbours")
-        self.method.chosen.connect(lambda _: (self._show_method(), self.apply()))
+        self.method.chosen.connect(lambda _: self._method_chosen())
         section.body.addLayout(row(self.method, self.metric_choice))
         self.umap_box = QWidget()
         inner = QVBoxLayout(self.umap_box)
@@ -102,14 +113,20 @@ class DrawingPane(QWidget):
         self.k = whole_number(8, 1, 500)
         self.n_init = whole_number(10, 1, 200)
         self.cluster_seed = whole_number(0, 0, 999_999)
-        section.add(Field("k, clusters", self.k))
-        section.add(Field("Runs (n_init)", self.n_init, "k-means starts so often and keeps the best"))
-        section.add(Field("Seed", self.cluster_seed))
+        section.add(Field("Clusters, k", self.k))
         self.curve = SilhouetteCurve()
         self.curve.picked.connect(self._pick_k)
         section.add(self.curve)
         self.silhouette = label("", "small", wrap=True, selectable=True)
-        section.add(self.silhouette)
+        more = QWidget()
+        box = QVBoxLayout(more)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(6)
+        box.addWidget(Field("Runs, n_init", self.n_init, "k-means starts so often and keeps the best"))
+        box.addWidget(Field("Seed", self.cluster_seed, "The same seed gives the same clusters"))
+        fold = Fold("All", more, "Fewer", beside=self.silhouette)
+        fold.link.setToolTip("All parameters of k-means")
+        section.add(fold)
         for field in (self.k, self.n_init, self.cluster_seed):
             field.lineEdit().returnPressed.connect(self.apply)
         self.curve.hide()
@@ -142,6 +159,10 @@ class DrawingPane(QWidget):
                 if value is not None and value != default:
                     params[name] = value
         return MapChoice(method, params, ClusterSpec(self.k.value(), self.n_init.value(), self.cluster_seed.value()))
+
+    def _method_chosen(self) -> None:
+        self._show_method()
+        self.apply()
 
     def apply(self) -> None:
         self.wanted.emit(self.choice())
@@ -216,7 +237,6 @@ class DrawingPane(QWidget):
         self.curve.show_scores(scores, k)
         score = dict(scores).get(k)
         self.silhouette.setText("" if score is None else f"Silhouette {number(score)} at k = {k}")
-        self.silhouette.setVisible(score is not None)
 
     def _pick_k(self, k: int) -> None:
         self.k.setValue(k)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QEvent, QObject, QTimer, Qt, Signal
-from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from kiruviz.analysis.placement import densest_spot
@@ -165,9 +165,7 @@ class MapPane(QWidget):
             self._style(scene)
             self.canvas.show_scene(scene, fit=True)
             return
-        if final:
-            self.canvas.scene.marks = self._marks(coords)
-        elif self.canvas.scene.marks and len(coords) <= 5000:
+        if final or (self.canvas.scene.marks and len(coords) <= 5000):
             self.canvas.scene.marks = self._marks(coords)
         self.canvas.move_to(coords)
 
@@ -265,6 +263,7 @@ class LassoBar(QFrame):
 
     def __init__(self, parent: QWidget, document: Document) -> None:
         super().__init__(parent)
+        self._parent = parent
         self.setObjectName("toolbar")
         self._document = document
         self._count = label("", "muted")
@@ -296,7 +295,7 @@ class LassoBar(QFrame):
         self.place()
 
     def place(self) -> None:
-        self.move((self.parentWidget().width() - self.width()) // 2, self.parentWidget().height() - self.height() - 14)
+        self.move((self._parent.width() - self.width()) // 2, self._parent.height() - self.height() - 14)
 
     def _make(self) -> None:
         rows = self._document.lassoed
@@ -322,6 +321,7 @@ class KindLegend(QFrame):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self._parent = parent
         self._shown: tuple[tuple[str, str], ...] = ()
         self._box = QVBoxLayout(self)
         self._box.setContentsMargins(0, 0, 0, 0)
@@ -345,7 +345,7 @@ class KindLegend(QFrame):
 
     def place(self) -> None:
         self.adjustSize()
-        self.move(20, self.parentWidget().height() - self.height() - 18)
+        self.move(20, self._parent.height() - self.height() - 18)
 
 
 def _word(name: str) -> str:

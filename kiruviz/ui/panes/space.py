@@ -165,7 +165,9 @@ class SpacePane(QWidget):
         elif value == "all":
             self._rows = Rows()
         elif value == "file":
-            name, _ = QFileDialog.getOpenFileName(self, "Open a list of words", "", "Text (*.txt *.csv *.tsv);;All files (*)")
+            name, _ = QFileDialog.getOpenFileName(
+                self, "Open a list of words", "", "Text (*.txt *.csv *.tsv);;All files (*)"
+            )
             if not name:
                 self._space_changed()
                 return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from kiruviz.ui.theme import token_font
 from kiruviz.ui.widgets.basics import Fold, button, label, row
@@ -17,11 +17,14 @@ class Banner(QFrame):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self._parent = parent
         self.setObjectName("banner")
         self.setAccessibleName("Message")
         self._box = QVBoxLayout(self)
         self._box.setContentsMargins(14, 10, 12, 10)
         self._content: QWidget | None = None
+        self._text: QLabel | None = None
+        self._sentence = ""
         self.hide()
 
     @property
@@ -38,7 +41,8 @@ class Banner(QFrame):
         box = QVBoxLayout(content)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(8)
-        box.addWidget(label(sentence, wrap=True, selectable=True))
+        self._text = label(sentence, wrap=True, selectable=True)
+        box.addWidget(self._text)
         buttons: list[QWidget | int] = [button(name, self._answer(run)) for name, run in choices]
         buttons += [1, button("Close", self.hide, "link")]
         if details:
@@ -67,9 +71,15 @@ class Banner(QFrame):
         """At the top, in the middle, as wide as reads well."""
         if self.isHidden():
             return
-        parent = self.parentWidget()
+        parent = self._parent
         width = min(560, parent.width() - 40)
+        margins = self._box.contentsMargins()
+        if self._text is not None:
+            # A wrapped label tells its height only for a known width.
+            inner = width - margins.left() - margins.right() - 2
+            self._text.setFixedHeight(self._text.heightForWidth(inner))
         self.setFixedWidth(width)
-        self.layout().activate()
-        self.setFixedHeight(max(self.layout().heightForWidth(width), self.layout().minimumSize().height()))
+        self._box.invalidate()
+        self._box.activate()
+        self.setFixedHeight(self._box.sizeHint().height())
         self.move((parent.width() - width) // 2, 64)

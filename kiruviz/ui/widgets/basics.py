@@ -86,7 +86,9 @@ def whole_number(value: int, low: int, high: int, width: int = 76) -> QSpinBox:
     return made
 
 
-def real_number(value: float, low: float, high: float, step: float, decimals: int = 2, width: int = 76) -> QDoubleSpinBox:
+def real_number(
+    value: float, low: float, high: float, step: float, decimals: int = 2, width: int = 76
+) -> QDoubleSpinBox:
     made = QDoubleSpinBox()
     made.setDecimals(decimals)
     made.setRange(low, high)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
@@ -29,8 +30,9 @@ class Lesson:
 
 def read_lesson(name: str) -> Lesson:
     """The lesson `name` from resources/lessons."""
-    data = json.loads(resource("lessons", f"{name}.json").read_text(encoding="utf-8"))
-    return Lesson(**{key: tuple(value) if isinstance(value, list) else value for key, value in data.items()})
+    data: dict[str, Any] = json.loads(resource("lessons", f"{name}.json").read_text(encoding="utf-8"))
+    lists = {key: tuple(value) for key, value in data.items() if isinstance(value, list)}
+    return Lesson(**(data | lists))
 
 
 class LearnSheet(QFrame):
@@ -38,6 +40,7 @@ class LearnSheet(QFrame):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self._parent = parent
         self.setObjectName("sheet")
         self.setAccessibleName("What am I looking at?")
         self._outer = QVBoxLayout(self)
@@ -86,6 +89,6 @@ class LearnSheet(QFrame):
 
     def place(self) -> None:
         """At the lower left, as high as the canvas allows."""
-        parent = self.parentWidget()
+        parent = self._parent
         height = min(620, parent.height() - 28)
         self.setGeometry(14, parent.height() - height - 14, min(_WIDTH, parent.width() - 28), height)

@@ -1,0 +1,58 @@
+"""The map's jobs as the window runs them: what was computed before is recalled, what is new is kept."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from kiruviz.progress import Progress
+from kiruviz.space import Recipe
+from kiruviz.tasks import maps, memory
+from kiruviz.tasks.maps import ClusterOutcome, ClusterSpec, Coords, FormerLabels, Method, ProjectionOutcome
+
+
+@dataclass(frozen=True)
+class KnownMap:
+    """What is remembered of a map; a part is None where it has to be computed."""
+
+    pca: ProjectionOutcome | None
+    umap: ProjectionOutcome | None
+    clusters: ClusterOutcome | None
+
+
+def known_map(
+    progress: Progress, recipe: Recipe, n_rows: int, umap_params: dict[str, Any], spec: ClusterSpec
+) -> KnownMap:
+    """What is remembered, without importing anything that computes."""
+    progress.check()
+    labels = memory.recall("kmeans", recipe, asdict(spec))
+    return KnownMap(
+        pca=_recall_projection(recipe, "pca", maps.default_params("pca", n_rows)),
+        umap=_recall_projection(recipe, "umap", maps.default_params("umap", n_rows) | umap_params),
+        clusters=None if labels is None else ClusterOutcome(labels["assignment"], spec),
+    )
+
+
+def project(
+    progress: Progress, recipe: Recipe, method: Method, params: dict[str, Any], init: Coords | None = None
+) -> ProjectionOutcome:
+    """`maps.project` from the PCA picture, kept for the next time."""
+    outcome = maps.project(progress, recipe, method, params, init)
+    memory.keep(method, recipe, outcome.params, {"coords": outcome.coords, "note": np.array(outcome.note)})
+    return outcome
+
+
+def cluster(
+    progress: Progress, recipe: Recipe, spec: ClusterSpec, former: FormerLabels | None = None
+) -> ClusterOutcome:
+    """`maps.cluster`, kept for the next time."""
+    outcome = maps.cluster(progress, recipe, spec, former)
+    memory.keep("kmeans", recipe, asdict(spec), {"assignment": outcome.assignment})
+    return outcome
+
+
+def _recall_projection(recipe: Recipe, method: Method, params: dict[str, Any]) -> ProjectionOutcome | None:
+    kept = memory.recall(method, recipe, params)
+    return None if kept is None else ProjectionOutcome(kept["coords"], method, params, str(kept["note"]))
