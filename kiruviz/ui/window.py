@@ -125,7 +125,7 @@ class MainWindow(QMainWindow):
     def _make_docks(self) -> None:
         for spec in DOCKS:
             dock = _make_dock(spec, [getattr(self, name) for name in spec.panes], self)
-                        self.addDockWidget(_AREAS[spec.side], dock)
+            self.addDockWidget(_AREAS[spec.side], dock)
             self.menus["Window"].addAction(dock.toggleViewAction())
         self.menus["Window"].addSeparator()
         self.menus["Window"].addAction("Reset the layout", self._reset_layout)
