@@ -286,15 +286,15 @@ def _name_box(anchor: Array, size: Array, bounds: Box, taken: Array, crowd: _Cro
         return None
     home = np.clip(anchor, low, high)
     half = np.concatenate([-size / 2, size / 2])
-    step = np.array([size[0] / 8, size[1] / 4])
-    reach = np.array([min(size[0] * 0.75, size[1] * 3.0), size[1] * 2.5])
-    for steps in (reach, np.array(bounds[2:]) - np.array(bounds[:2])):
-        middle = home + _offsets(step, steps)
+    near = (np.array([min(size[0] * 0.75, size[1] * 3.0), size[1] * 2.5]), np.array([size[0] / 8, size[1] / 4]))
+    everywhere = (np.array(bounds[2:]) - np.array(bounds[:2]), np.array([size[0] / 6, size[1] / 2]))
+    for reach, step in (near, everywhere):
+        middle = home + _offsets(step, reach)
         middle = middle[np.all((middle >= low) & (middle <= high), axis=1)]
         boxes = middle[:, [0, 1, 0, 1]] + half
         # A step sideways leaves the name over its cluster; a step up or down soon leaves it.
         away = np.hypot((middle[:, 0] - home[0]) * 0.6, middle[:, 1] - home[1]) / size[1]
-        ranked = np.argsort(away + 0.8 * crowd.covered(boxes), kind="stable") if steps is reach else away.argsort()
+        ranked = np.argsort(away + 0.8 * crowd.covered(boxes), kind="stable") if reach is near[0] else away.argsort()
         for start in range(0, len(ranked), 512):
             some = boxes[ranked[start : start + 512]]
             free = np.flatnonzero(~_overlaps(some, taken, padding))

@@ -43,7 +43,7 @@ class _Columns:
 
 
 def entries_of(picture: MapPicture, spec: FigureSpec) -> list[Entry]:
-    """Clusters by name or number, those that resist naming as one row, then noise."""
+    """Clusters by name or number, those that resist naming as one row, then noise and what was set aside."""
     grey, muted = neutral_color(spec.ground), MUTED[spec.ground]
     resisting = [mark for mark in picture.clusters if mark.status == "resists"]
     entries: list[Entry] = []
@@ -56,7 +56,7 @@ def entries_of(picture: MapPicture, spec: FigureSpec) -> list[Entry]:
             text = mark.shown if len(resisting) == 1 else f"{mark.shown} ({len(resisting)} clusters)"
             entries.append(Entry(text, mix(grey, spec, 0.82), grey, italic=True))
     if entries and not np.isin(picture.assignment, [mark.cluster_id for mark in picture.clusters]).all():
-        entries.append(Entry("noise", mix(grey, spec, 0.45), muted))
+        entries.append(Entry("no cluster", mix(grey, spec, 0.45), muted))
     return entries
 
 
@@ -167,18 +167,18 @@ def color_bar(
     face, size = faces(spec).legend, spec.font_size_pt
     low, high = limits
     finite = values[np.isfinite(values)]
-    marks = [f"{low:.3g}", f"{(low + high) / 2:.3g}", f"{high:.3g}"]
+    marks = [f"{high:.3g}", f"{(low + high) / 2:.3g}", f"{low:.3g}"]
     if len(finite) and finite.min() < low:
-        marks[0] = f"≤ {marks[0]}"
+        marks[2] = f"≤ {marks[2]}"
     if len(finite) and finite.max() > high:
-        marks[2] = f"≥ {marks[2]}"
+        marks[0] = f"≥ {marks[0]}"
     name = shorten(writable(name), face, (room[2] - room[0]) * 0.3)
     widths = [measure(mark, face).width + _BAR_WIDTH + size * 0.6 for mark in marks]
     left = room[2] - max(*widths, measure(name, face).width)
     middle, half = (room[1] + room[3]) / 2, (room[3] - room[1]) / 6
     bar = (left, middle - half, left + _BAR_WIDTH, middle + half)
     lines = [Line(left, bar[1] - size, name, face, TEXT[spec.ground], "legend")]
-    for mark, share in zip(marks, (1.0, 0.5, 0.0), strict=True):
+    for mark, share in zip(marks, (0.0, 0.5, 1.0), strict=True):
         y = bar[1] + share * (bar[3] - bar[1]) + size * 0.36
         lines.append(Line(bar[2] + size * 0.6, y, mark, face, MUTED[spec.ground], "legend"))
     return (room[0], room[1], left - size * 1.4, room[3]), lines, bar

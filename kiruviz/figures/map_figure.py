@@ -39,6 +39,7 @@ _SETTINGS = {
     "pdf.fonttype": 42,
     "text.usetex": False,
     "text.parse_math": False,
+    "text.hinting": "no_hinting",  # widths are the same at every resolution
     "savefig.bbox": None,
     "savefig.transparent": False,
     "path.effects": [],
@@ -54,7 +55,7 @@ def draw(picture: MapPicture, spec: FigureSpec) -> Any:
     """
     from matplotlib.figure import Figure
 
-    with _settings():
+    with settings():
         limits = None if picture.values is None else value_limits(picture.values)
         plan = arrange(picture, spec, limits)
         xy, drawn = _on_paper(picture, spec, plan.map_box)
@@ -66,7 +67,7 @@ def draw(picture: MapPicture, spec: FigureSpec) -> Any:
         axes.set(xlim=(0, plan.size[0]), ylim=(plan.size[1], 0), autoscale_on=False)
         _draw_points(axes, xy[drawn], _colors(picture, spec, limits)[drawn], _layers(picture)[drawn], diameter, spec)
         _draw_halos(axes, writing, xy[drawn], diameter / 2, spec)
-        _draw_leaders(axes, writing)
+        _draw_leaders(axes, writing, len(xy[drawn]) > RASTER_ABOVE)
         _draw_legend(axes, plan, spec)
         for line in (*plan.lines, *writing.lines):
             _draw_line(axes, line)
@@ -84,7 +85,7 @@ def save(picture: MapPicture, spec: FigureSpec, path: Path, overwrite: bool = Fa
     refuse(path, overwrite)
     figure = draw(picture, spec)
     heading = picture.title if spec.title is None else spec.title
-    with replacing(path, overwrite) as temporary, _settings():
+    with replacing(path, overwrite) as temporary, settings():
         about = metadata(suffix, heading, picture.recipe_lines)
         figure.savefig(temporary, format=suffix[1:], dpi=spec.dpi, metadata=about, facecolor=GROUND[spec.ground])
         if suffix == ".svg":
@@ -98,7 +99,7 @@ def preview(picture: MapPicture, spec: FigureSpec, scale_px_width: int) -> bytes
     buffer = io.BytesIO()
     # A hair more than the exact ratio, since matplotlib cuts the width down to whole pixels.
     dpi = (scale_px_width + 0.01) / (spec.width_mm * PT_PER_MM / 72)
-    with _settings():
+    with settings():
         figure.savefig(buffer, format="png", dpi=dpi, facecolor=GROUND[spec.ground], metadata={"Software": None})
     return buffer.getvalue()
 
@@ -114,7 +115,12 @@ def value_limits(values: npt.NDArray[Any]) -> tuple[float, float]:
 
 
 @contextmanager
-def _settings() -> Iterator[None]:
+def settings() -> Iterator[None]:
+    """The surroundings in which figures are drawn and written, whatever the person's own matplotlibrc says.
+
+    A figure from `draw` that is to be written by other means than `save` belongs in here too: text is laid
+    out without hinting, so that its width is the same at every resolution.
+    """
     import matplotlib
 
     log = logging.getLogger("matplotlib.font_manager")
@@ -151,7 +157,7 @@ def _on_paper(picture: MapPicture, spec: FigureSpec, room: Box) -> tuple[Array, 
 def _point_size(count: int, room: Box) -> float:
     """A diameter in pt at which `count` points neither vanish nor cover one another."""
     area = (room[2] - room[0]) * (room[3] - room[1])
-    return float(np.clip(0.16 * np.sqrt(area / max(count, 1)), 0.9, 4.6))
+    return float(np.clip(0.14 * np.sqrt(area / max(count, 1)), 0.9, 4.6))
 
 
 def _layers(picture: MapPicture) -> npt.NDArray[np.int64]:
@@ -224,18 +230,23 @@ def _draw_halos(axes: Any, writing: Writing, xy: Array, radius: float, spec: Fig
             continue
         outline = TextPath((0, 0), line.text, prop=line.face.properties(), usetex=False)
         path = Affine2D().scale(1, -1).translate(line.x, line.y).transform_path(outline)
-        width = line.face.size * 0.3
-        color = GROUND[spec.ground]
+        # Points that can be told apart must stay visible under a halo; over a crowd text needs more of it.
+        width, color = line.face.size * (0.15 if len(xy) <= RASTER_ABOVE else 0.3), GROUND[spec.ground]
         halo = PathPatch(path, facecolor=color, edgecolor=color, linewidth=width, joinstyle="round", zorder=2)
         halo.set_rasterized(len(xy) > RASTER_ABOVE)
-        axes.add_patch(halo)
+        halo.set_transform(axes.transData)
+        # Not add_patch, which works out the extent of every glyph for limits that are fixed anyway.
+        axes.add_artist(halo)
 
 
-def _draw_leaders(axes: Any, writing: Writing) -> None:
+def _draw_leaders(axes: Any, writing: Writing, raster: bool) -> None:
+    """Lines from names to their clusters, over the points and under the halos; in one `raster` layer with both."""
     from matplotlib.lines import Line2D
 
     for (x0, y0, x1, y1), color in zip(writing.leaders.tolist(), writing.leader_colors, strict=True):
-        axes.add_line(Line2D([x0, x1], [y0, y1], color=color, linewidth=0.5, solid_capstyle="round", zorder=1.5))
+        line = Line2D([x0, x1], [y0, y1], color=color, linewidth=0.5, solid_capstyle="round", zorder=1.5)
+        line.set_rasterized(raster)
+        axes.add_line(line)
 
 
 def _draw_legend(axes: Any, plan: Arrangement, spec: FigureSpec) -> None:

@@ -19,7 +19,6 @@ Status = Literal["unnamed", "named", "resists"]
 
 THEMES: tuple[Theme, ...] = ("paper", "dark")
 LABELS: tuple[Labels, ...] = ("auto", "names", "none")
-NOISE = -1
 
 _MM = (20.0, 1000.0)
 _DPI = (30, 1200)

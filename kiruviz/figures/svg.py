@@ -6,6 +6,7 @@ import base64
 import html
 import io
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from kiruviz.figures.fonts import INTER
@@ -39,11 +40,14 @@ def embed_fonts(path: Path) -> None:
         path.write_text(svg, encoding="utf-8", newline="\n")
 
 
+@lru_cache(maxsize=16)
 def _rule(face: tuple[str, str], text: str) -> str:
     from fontTools import subset  # type: ignore[import-untyped]
     from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
 
-    options = subset.Options(flavor="woff", layout_features=["kern"], hinting=False, notdef_outline=True)
+    options = subset.Options(flavor="woff", hinting=False, notdef_outline=True)
+    # Inter's layout tables take seconds to read; all they would give here is kerning.
+    options.drop_tables += ["GSUB", "GPOS", "GDEF"]
     # The time of the subset must not be in the file: two runs write the same bytes.
     with TTFont(resource("fonts", _FILES[face]), recalcTimestamp=False) as font:
         subsetter = subset.Subsetter(options)

@@ -17,8 +17,9 @@ from kiruviz.palette import TEXT, cluster_color, neutral_color
 Array = npt.NDArray[np.float64]
 
 _ALL_WORDS = 1500  # up to this many points every word is a candidate
-_PADDING = 0.6
-_SMALLEST_NAMES = 0.7  # of their size, before a name is left to the legend
+_PADDING = 1.2  # also takes up the rounding to whole pixels of coarse PNGs
+_NAME_SIZES = (1.0, 0.9, 0.8, 0.7)  # of their size, tried in turn until there is room for all names
+_MOST_NAMES = 0.4  # of the map's room
 _FEW_LEADERS = 0.1  # more names than this share on leader lines are written smaller instead
 
 
@@ -59,37 +60,43 @@ def _names(
     picture: MapPicture, spec: FigureSpec, xy: Array, drawn: npt.NDArray[np.bool_], room: Box, radius: float
 ) -> Writing:
     """Cluster names at their densest spots; written smaller where there is not room for all of them."""
-    marks, anchors, sizes = [], [], []
+    found = []
     for mark in picture.clusters:
         members = xy[(picture.assignment == mark.cluster_id) & drawn]
         if len(members):
-            marks.append(mark)
-            anchors.append(densest_spot(members))
-            sizes.append(len(members))
-    if not marks:
-        return Writing((), np.empty((0, 4)), np.empty((0, 4)), ())
-    shrink = 1.0
-    while True:
-        styled = [_name_style(mark, spec, shrink, picture.values is not None) for mark in marks]
+            found.append((len(members), densest_spot(members), mark))
+    found.sort(key=lambda cluster: -cluster[0])
+    for shrink in _NAME_SIZES:
+        styled = [_name_style(mark, spec, shrink, picture.values is not None) for _, _, mark in found]
         extents = [measure(text, face) for text, face, _ in styled]
+        count = _fitting(extents, room)
+        if count < len(found) and shrink != _NAME_SIZES[-1]:
+            continue
+        anchors = np.array([anchor for _, anchor, _ in found[:count]]).reshape(-1, 2)
         got = place_names(
-            np.array(anchors),
-            np.array([[e.width, e.height] for e in extents]),
+            anchors,
+            [[e.width, e.height] for e in extents[:count]],
             room,
             points=xy[drawn],
             point_radius=radius,
-            priority=np.array(sizes),
             padding=_PADDING,
             leader_distance=spec.font_size_pt * 2.5,
         )
-        if (got.placed.all() and got.leader.mean() <= _FEW_LEADERS) or shrink <= _SMALLEST_NAMES:
+        if got.placed.all() and got.leader.sum() <= max(1, _FEW_LEADERS * count):
             break
-        shrink -= 0.1
-    lines = _lines(got.boxes, styled, extents, "name", [mark.cluster_id for mark in marks])
+    ids = [mark.cluster_id for _, _, mark in found[:count]]
+    lines = _lines(got.boxes, styled[:count], extents[:count], "name", ids)
     lead = np.flatnonzero(got.leader)
-    ends = np.clip(np.array(anchors)[lead], got.boxes[lead, :2], got.boxes[lead, 2:])
-    leaders = np.concatenate([ends, np.array(anchors)[lead]], axis=1)
+    ends = np.clip(anchors[lead], got.boxes[lead, :2], got.boxes[lead, 2:])
+    leaders = np.concatenate([ends, anchors[lead]], axis=1)
     return Writing(lines, got.boxes[got.placed], leaders, tuple(styled[i][2] for i in lead))
+
+
+def _fitting(extents: list[Extent], room: Box) -> int:
+    """How many of the names can stand in the room without filling it: the larger clusters', then the rest
+    is left to the legend."""
+    areas = np.cumsum([e.width * e.height for e in extents])
+    return int(np.searchsorted(areas, (room[2] - room[0]) * (room[3] - room[1]) * _MOST_NAMES))
 
 
 def _name_style(mark: ClusterMark, spec: FigureSpec, shrink: float, values: bool) -> tuple[str, Face, str]:
@@ -117,8 +124,7 @@ def _words(
 ) -> Writing:
     """Words beside their points, as many as there is room for.
 
-    Where the points can be told apart a word covers none of them: one word less misleads nobody, a hidden
-    point does.
+    Where points can be told apart, first those words that cover no point, then those that cover one.
     """
     face, color = faces(spec).word, TEXT[spec.ground]
     rows, priority = _candidates(picture, xy, drawn, room, face.size)
@@ -126,20 +132,24 @@ def _words(
     written = [i for i, text in enumerate(texts) if text.strip()]
     rows, priority, texts = rows[written], priority[written], [texts[i] for i in written]
     extents = [measure(text, face) for text in texts]
-    got = place(
-        xy[rows],
-        np.array([[e.width, e.height] for e in extents]).reshape(-1, 2),
-        priority,
-        radius + face.size * 0.22,
-        room,
-        obstacles=obstacles,
-        points=xy[drawn],
-        point_radius=radius * 0.6,
-        padding=_PADDING,
-        most_covered=0 if drawn.sum() <= _ALL_WORDS else None,
-    )
-    lines = _lines(got.boxes, [(text, face, color) for text in texts], extents, "word", rows.tolist())
-    return Writing(lines, got.boxes[got.side >= 0], np.empty((0, 4)), ())
+    sizes = np.array([[e.width, e.height] for e in extents]).reshape(-1, 2)
+    boxes = np.full((len(rows), 4), np.nan)
+    for most_covered in (0, 1) if drawn.sum() <= _ALL_WORDS else (None,):
+        left = np.flatnonzero(np.isnan(boxes[:, 0]))
+        boxes[left] = place(
+            xy[rows[left]],
+            sizes[left],
+            priority[left],
+            radius + face.size * 0.22,
+            room,
+            obstacles=np.vstack([obstacles, np.delete(boxes, left, axis=0)]),
+            points=xy[drawn],
+            point_radius=radius * 0.6,
+            padding=_PADDING,
+            most_covered=most_covered,
+        ).boxes
+    lines = _lines(boxes, [(text, face, color) for text in texts], extents, "word", rows.tolist())
+    return Writing(lines, boxes[np.isfinite(boxes[:, 0])], np.empty((0, 4)), ())
 
 
 def _lines(
