@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
-from collections.abc import Callable, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,30 +18,62 @@ from kiruviz.errors import UserError
 from kiruviz.space import KINDS, METRICS, PIECE_RULES, display_name
 
 Runner = Callable[[argparse.Namespace], int]
+_LARGEST = 2**53
 
 
 class Parser(argparse.ArgumentParser):
     """Wrong arguments are one sentence on stderr and exit 2."""
 
     def error(self, message: str) -> Any:
-        self.exit(2, f"kiruviz: {message[0].upper()}{message[1:]}; see {self.prog} --help.\n")
+        said = " ".join(message.split())
+        self.exit(2, f"kiruviz: {said[0].upper()}{said[1:]}; see {self.prog} --help.\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code: 0, or 2 with one sentence on stderr."""
+    _print_anything()
     options = _parser().parse_args(arguments)
     try:
         run: Runner = options.run
-        return run(options)
+        code = run(options)
+        sys.stdout.flush()
+        return code
     except UserError as error:
         print(f"kiruviz: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # the reader of a pipe has seen enough
-        sys.stderr.close()
+        # Python flushes once more at its end, and would complain about the pipe there.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
         print("kiruviz: Stopped.", file=sys.stderr)
         return 130
+    except MemoryError:
+        print("kiruviz: The memory ran out; take fewer rows or close other programs.", file=sys.stderr)
+        return 2
+    except Exception as error:  # a fault of the program: the details are for who mends it
+        print(f"kiruviz: {_fault(error)}", file=sys.stderr)
+        return 2
+
+
+def _print_anything() -> None:
+    """Tokens and file names may hold what the terminal's encoding has not: shown escaped, never an error."""
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+
+
+def _fault(error: Exception) -> str:
+    from kiruviz.paths import data_dir
+
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    path = data_dir() / "kiruviz.log"
+    try:
+        with path.open("a", encoding="utf-8", errors="backslashreplace") as log:
+            log.write("".join(traceback.format_exception(error)))
+    except OSError:
+        return f"Something went wrong inside KiruViz ({said})."
+    return f"Something went wrong inside KiruViz ({said}); {path} has the details."
 
 
 def _parser() -> Parser:
@@ -65,18 +100,22 @@ def _add_open(commands: Any) -> None:
     parser.add_argument("path", metavar="PATH", help="a model (smollm2, minilm, a folder) or a .kiru session")
 
 
+def _add_model(parser: Any) -> None:
+    parser.add_argument("model", metavar="MODEL", help="smollm2, minilm, or the folder or file of a model")
+
+
 def _add_info(commands: Any) -> None:
     parser = _add_command(commands, "info", _info, "what a model is: sizes, tying, positions")
-    parser.add_argument("model", metavar="MODEL")
+    _add_model(parser)
     _add_json(parser)
 
 
 def _add_neighbors(commands: Any) -> None:
     parser = _add_command(commands, "neighbors", _neighbors, "the nearest rows of the whole table to a token")
-    parser.add_argument("model", metavar="MODEL")
+    _add_model(parser)
     parser.add_argument("token", metavar="TOKEN", help="the exact token, else with a leading space")
     parser.add_argument("-k", type=_whole, default=10, metavar="K", help="how many (10)")
-    parser.add_argument("--metric", choices=METRICS, default="cosine")
+    parser.add_argument("--metric", choices=METRICS, default="cosine", help="(cosine)")
     parser.add_argument("--id", action="store_true", help="TOKEN is a row number")
     parser.add_argument("--kind", choices=KINDS, default="token", help="input or output embedding")
     _add_transform(parser)
@@ -84,20 +123,28 @@ def _add_neighbors(commands: Any) -> None:
 
 
 def _add_map(commands: Any) -> None:
-    parser = _add_command(commands, "map", _map, "project and cluster rows of a model")
-    parser.add_argument("model", metavar="MODEL")
+    parser = _add_command(commands, "map", _map, "project and cluster rows of a model, and write the map")
+    _add_model(parser)
     parser.add_argument("--kind", choices=KINDS, default="token", help="input or output embedding")
     rows = parser.add_mutually_exclusive_group()
     rows.add_argument("--words", type=Path, metavar="FILE", help="words, one a line (default: the everyday words)")
     rows.add_argument("--all", action="store_true", help="the whole vocabulary")
-    parser.add_argument("--pieces", choices=PIECE_RULES, default="mean", help="what stands for a word of several tokens")
+    parser.add_argument(
+        "--pieces", choices=PIECE_RULES, default="mean", help="what stands for a word of several tokens (mean)"
+    )
     _add_transform(parser)
-    parser.add_argument("--method", choices=("pca", "umap"), default="pca")
-    parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
+    parser.add_argument("--method", choices=("pca", "umap"), default="pca", help="(pca)")
+    parser.add_argument(
+        "--param",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a parameter of the method, such as n_neighbors=30; may be given several times",
+    )
     parser.add_argument("--clusters", type=_whole, default=8, metavar="K", help="clusters of k-means (8)")
-    parser.add_argument("--seed", type=_whole, default=0, metavar="S")
+    parser.add_argument("--seed", type=_whole, default=0, metavar="S", help="seed of k-means and UMAP (0)")
+    parser.add_argument("--session", type=Path, metavar="OUT.kiru", help="a session to open in the window")
     _add_outputs(parser)
-    parser.add_argument("--session", type=Path, metavar="OUT.kiru")
     _add_json(parser)
 
 
@@ -114,15 +161,15 @@ def _add_outputs(parser: Any) -> None:
     parser.add_argument("--figure", type=Path, metavar="F", help="a picture: .svg, .pdf or .png")
     parser.add_argument("--table", type=Path, metavar="F", help="a row a word: .csv or .parquet")
     parser.add_argument("--overwrite", action="store_true", help="replace files that exist")
-    figure = parser.add_argument_group("figure")
-    figure.add_argument("--width", type=float, metavar="MM")
-    figure.add_argument("--height", type=float, metavar="MM")
-    figure.add_argument("--dpi", type=_whole)
-    figure.add_argument("--theme", choices=("paper", "dark"))
-    figure.add_argument("--font-size", type=float, metavar="PT")
-    figure.add_argument("--title")
+    figure = parser.add_argument_group("the figure")
+    figure.add_argument("--width", type=float, metavar="MM", help="(180)")
+    figure.add_argument("--height", type=float, metavar="MM", help="(120)")
+    figure.add_argument("--dpi", type=_whole, metavar="DPI", help="dots an inch of a .png (300)")
+    figure.add_argument("--theme", choices=("paper", "dark"), help="(paper)")
+    figure.add_argument("--font-size", type=float, metavar="PT", help="(7)")
+    figure.add_argument("--title", metavar="TEXT", help="the line above the picture; empty for none")
     figure.add_argument("--caption", action="store_true", default=None, help="write below how it was made")
-    figure.add_argument("--no-legend", dest="legend", action="store_false", default=None)
+    figure.add_argument("--no-legend", dest="legend", action="store_false", default=None, help="leave it out")
 
 
 def _add_transform(parser: Any) -> None:
@@ -137,9 +184,12 @@ def _add_json(parser: Any) -> None:
 
 def _whole(text: str) -> int:
     try:
-        return int(text)
+        value = int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"“{text}” is not a whole number") from None
+    if abs(value) > _LARGEST:
+        raise argparse.ArgumentTypeError(f"“{text}” is too large a number")
+    return value
 
 
 # What each command does
@@ -157,35 +207,32 @@ def _open_window(options: argparse.Namespace) -> int:
 
 
 def _info(options: argparse.Namespace) -> int:
+    from kiruviz.tasks.command_info import card_lines
     from kiruviz.tasks.spaces import open_model
 
-    card = open_model(_progress(options), options.model).card
-    values = card.to_json()
+    with _progress(options) as progress:
+        card = open_model(progress, options.model).card
     if options.json:
-        _print_json(values)
+        _print_json(card.to_json())
     else:
-        _print_pairs({name.replace("_", " "): value for name, value in values.items()})
+        _print_pairs(card_lines(card))
     return 0
 
 
 def _neighbors(options: argparse.Namespace) -> int:
     from kiruviz.tasks import spaces
 
-    row = spaces.find_row(options.model, options.token, options.id)
-    found = spaces.neighbors(
-        _progress(options),
-        options.model,
-        options.kind,
-        _transform(options),
-        (row,),
-        options.token,
-        options.metric,
-        options.k,
-    )
+    model, kind, transform = options.model, options.kind, _transform(options)
+    with _progress(options) as progress:
+        spaces.open_model(progress, model)
+        row = spaces.find_row(model, options.token, options.id)
+        token = spaces.token_text(model, row)
+        found = spaces.neighbors(progress, model, kind, transform, (row,), token, options.metric, options.k)
     if options.json:
         _print_json(
             {
                 "token_id": row,
+                "token": token,
                 "metric": found.metric,
                 "transform": found.transform.describe(),
                 "random_pair_cosine": found.baseline,
@@ -193,10 +240,14 @@ def _neighbors(options: argparse.Namespace) -> int:
             }
         )
         return 0
+    print(f"Nearest to “{display_name(token)}”, row {row}; {transform.describe()}")
     rows = [(display_name(n.token), f"{n.score:.6f}", str(n.token_id)) for n in found.neighbors]
-    _print_table(("token", found.metric, "id"), rows)
+    _print_table(("token", found.metric, "row"), rows)
     if found.baseline is not None:
-        print(f"\n{found.transform.describe()}; mean cosine of random pairs {found.baseline:.4f}")
+        print(f"Mean cosine of random pairs: {found.baseline:.4f}")
+    spaced = None if options.id else spaces.spaced_row(model, row)
+    if spaced is not None:
+        print(f"With a leading space it is another token: kiruviz neighbors {model} {spaced} --id")
     return 0
 
 
@@ -220,13 +271,14 @@ def _map(options: argparse.Namespace) -> int:
         overwrite=options.overwrite,
         spec=_figure_spec(options),
     )
-    summary = make_map(_progress(options), order)
+    with _progress(options) as progress:
+        summary = make_map(progress, order)
     if options.json:
         _print_json(summary.to_json())
         return 0
     print(summary.sentence())
-    rows = [(str(c.cluster_id), str(c.size), ", ".join(c.nearest)) for c in summary.clusters]
-    _print_table(("cluster", "size", "nearest its centre"), rows)
+    rows = [(str(c.cluster_id), str(c.size), ", ".join(map(display_name, c.nearest))) for c in summary.clusters]
+    _print_table(("cluster", "rows", "nearest its centre"), rows)
     for line in (*summary.notes, *(f"wrote {path}" for path in summary.written)):
         print(line)
     return 0
@@ -235,23 +287,17 @@ def _map(options: argparse.Namespace) -> int:
 def _export(options: argparse.Namespace) -> int:
     from kiruviz.tasks import exports
 
-    session = str(options.session)
-    progress = _progress(options)
-    if not (options.figure or options.table or options.labels):
-        raise UserError("Say what to export: --figure F, --table F or --labels F.")
-    written = []
-    if options.figure:
-        spec = _figure_spec(options)
-        out = str(options.figure)
-        written.append(
-            exports.export_figure(
-                progress, session, out, spec, view_name=options.view, overwrite=options.overwrite
-            )
-        )
-    if options.table:
-        written.append(exports.export_table(progress, session, str(options.table), options.overwrite))
-    if options.labels:
-        written.append(exports.export_labels(progress, session, str(options.labels), options.overwrite))
+    order = exports.ExportOrder(
+        session=options.session,
+        view=options.view,
+        figure=options.figure,
+        table=options.table,
+        labels=options.labels,
+        overwrite=options.overwrite,
+        spec=_figure_spec(options),
+    )
+    with _progress(options) as progress:
+        written = exports.export(progress, order)
     if options.json:
         _print_json({"written": written})
     else:
@@ -313,23 +359,32 @@ class TerminalProgress:
             self._width = 0
 
 
-def _progress(options: argparse.Namespace) -> Any:
+@contextmanager
+def _progress(options: argparse.Namespace) -> Iterator[Any]:
+    """Progress for a terminal, wiped away at the end; none where nobody looks on."""
     from kiruviz.progress import Silent
 
-    return TerminalProgress() if sys.stderr.isatty() and not options.json else Silent()
+    if options.json or not sys.stderr.isatty():
+        yield Silent()
+        return
+    progress = TerminalProgress()
+    try:
+        yield progress
+    finally:
+        progress.clear()
 
 
 def _print_json(values: dict[str, Any]) -> None:
     print(json.dumps(values, ensure_ascii=False))
 
 
-def _print_pairs(values: dict[str, Any]) -> None:
+def _print_pairs(values: dict[str, str]) -> None:
     width = max(map(len, values))
     for name, value in values.items():
-        print(f"{name.ljust(width)}  {'–' if value is None else value}")
+        print(f"{name.ljust(width)}  {value}")
 
 
-def _print_table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+def _print_table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     widths = [max(len(r[i]) for r in [headings, *rows]) for i in range(len(headings))]
     for line in [headings, *rows]:
         print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())

@@ -319,6 +319,12 @@ def _whole(checkpoint: Checkpoint, recipe: Recipe, table: FloatArray, progress: 
 
 def _words(checkpoint: Checkpoint, recipe: Recipe, table: FloatArray) -> _Made:
     found = resolve_words(checkpoint, recipe.rows)
+    if not found.names and found.dropped:
+        word, reason = found.dropped[0]
+        raise UserError(
+            f"No word of {recipe.rows.title!r} is left in {checkpoint.card.name} ({word!r}: {reason}); choose other "
+            "words or widen the filters."
+        )
     vectors = np.empty((len(found.names), table.shape[1]), dtype=np.float32)
     for i, ids in enumerate(found.piece_ids):
         vectors[i] = table[ids[0]] if len(ids) == 1 else table[list(ids)].mean(axis=0, dtype=np.float32)

@@ -1,1 +1,1 @@
-"""Jobs: plain functions `f(progress, ...)` that join the rooms below; the window and the command line run the same ones."""
+"""Jobs: plain functions `f(progress, ...)` that join the rooms below, the same for the window and the command line."""

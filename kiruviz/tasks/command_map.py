@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,10 +13,14 @@ from kiruviz.figures.spec import FigureSpec
 from kiruviz.models.rows import read_words
 from kiruviz.paths import resource
 from kiruviz.progress import Progress
+from kiruviz.session.records import SpaceRecord
 from kiruviz.session.store import Session
 from kiruviz.space import Kind, PieceRule, Recipe, Rows, Transform, display_name
 from kiruviz.tasks import exports, maps, spaces
-from kiruviz.tasks.maps import ClusterSpec, Method
+from kiruviz.tasks.maps import ClusterOutcome, ClusterSpec, Method, ProjectionOutcome
+
+_MOST_WORDS = 20  # words named in a note; all of them are in the JSON
+_PIECES = {"mean": "the mean of their rows", "first": "the row of their first token", "leave_out": "left out"}
 
 
 @dataclass(frozen=True)
@@ -41,14 +46,23 @@ class MapOrder:
 
 @dataclass(frozen=True)
 class ClusterLine:
+    """One cluster: `nearest` are the exact names of the rows nearest its centre."""
+
     cluster_id: int
     size: int
     nearest: tuple[str, ...]
 
 
 @dataclass(frozen=True)
+class WordLeftOut:
+    word: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class MapSummary:
-    """What was made, for people and as JSON."""
+    """What was made, for people and as JSON. `notes` are sentences for people on what `several_pieces` (words of
+    several tokens) and `left_out` list."""
 
     model: str
     identity: str
@@ -58,6 +72,8 @@ class MapSummary:
     method: str
     params: dict[str, Any]
     clusters: tuple[ClusterLine, ...]
+    several_pieces: tuple[str, ...]
+    left_out: tuple[WordLeftOut, ...]
     written: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -70,37 +86,26 @@ class MapSummary:
 
 def make_map(progress: Progress, order: MapOrder) -> MapSummary:
     """Make the map in a session (a file if one is asked for) and write figure and table from it."""
-    outputs = [path for path in (order.session, order.figure, order.table) if path is not None]
-    for path in outputs:
-        if path.exists() and not order.overwrite:
-            raise UserError(f"{path} exists; choose another name or add --overwrite.")
+    outputs = (
+        (order.session, exports.SESSION_SUFFIXES),
+        (order.figure, exports.FIGURE_SUFFIXES),
+        (order.table, exports.TABLE_SUFFIXES),
+    )
+    exports.check_outputs(outputs, order.overwrite)
     recipe = Recipe(order.model, kind=order.kind, rows=_rows(order), transform=order.transform)
     info = spaces.open_model(progress, order.model)
     if order.kind not in info.kinds:
         raise UserError(f"{info.card.name} has no {order.kind} embedding; it has {', '.join(info.kinds)}.")
     record = spaces.build_space(progress, recipe)
     recipe = record.recipe
-    params = parse_params(order.method, order.params, len(record)) | _seeded(order)
-    projected = maps.project(progress, recipe, order.method, params)
+    params = _seeded(order) | parse_params(order.method, order.params, len(record))
+    # k-means before the map: it is quick, and what is wrong with its number shows at once.
     grouped = maps.cluster(progress, recipe, ClusterSpec(k=order.clusters, seed=order.seed))
+    projected = maps.project(progress, recipe, order.method, params)
     found = maps.describe_clusters(progress, recipe, grouped.assignment)
-    clear = getattr(progress, "clear", None)
-    if clear is not None:
-        clear()
-    with _session(order) as session:
-        space_id = session.add_space(record)
-        session.set_view("space_id", space_id)
-        session.add_projection(space_id, projected.method, projected.params, projected.coords)
-        spec = grouped.spec
-        session.set_clusters(
-            space_id, "kmeans", {"k": spec.k, "n_init": spec.n_init, "seed": spec.seed}, grouped.assignment
-        )
-        written = _write(progress, order, session)
-        if order.session is None:
-            session.discard()
-    lines = tuple(
-        ClusterLine(c, e.size, tuple(display_name(record.names[i]) for i in e.nearest[:8])) for c, e in found.items()
-    )
+    counted = spaces.count_rows(progress, order.model, recipe.rows)
+    several = tuple(name for name, n in zip(record.names, record.columns["pieces"], strict=True) if n > 1)
+    left_out = tuple(WordLeftOut(word, reason) for word, reason in counted.dropped)
     return MapSummary(
         model=info.card.name,
         identity=info.card.identity,
@@ -109,9 +114,11 @@ def make_map(progress: Progress, order: MapOrder) -> MapSummary:
         transform=recipe.transform.describe(),
         method=projected.method,
         params=projected.params,
-        clusters=lines,
-        written=written,
-        notes=_notes(progress, order, recipe),
+        clusters=tuple(ClusterLine(c, e.size, tuple(record.names[i] for i in e.nearest[:8])) for c, e in found.items()),
+        several_pieces=several,
+        left_out=left_out,
+        written=_write(progress, order, record, projected, grouped),
+        notes=(*_notes(projected, recipe, several, left_out), *_rows_notes(recipe)),
     )
 
 
@@ -148,38 +155,65 @@ def _rows(order: MapOrder) -> Rows:
     if order.whole:
         return Rows()
     path = order.words or resource("words", "everyday-200.txt")
-    words = tuple(read_words(path))
-    if not words:
-        raise UserError(f"{path} has no words; put one word on each line.")
-    return Rows(words=words, pieces=order.pieces, title=path.name)
+    return Rows(words=tuple(read_words(path)), pieces=order.pieces, title=path.name)
 
 
-def _session(order: MapOrder) -> Session:
-    if order.session is None:
-        return Session.untitled()
-    return Session.create(order.session, overwrite=order.overwrite)
-
-
-def _write(progress: Progress, order: MapOrder, session: Session) -> tuple[str, ...]:
-    written = []
-    path = str(session.path)
-    if order.session is not None:
-        written.append(str(order.session))
-    if order.figure is not None:
-        written.append(
-            exports.export_figure(progress, path, str(order.figure), order.spec, overwrite=order.overwrite)
-        )
-    if order.table is not None:
-        written.append(exports.export_table(progress, path, str(order.table), order.overwrite))
+def _write(
+    progress: Progress,
+    order: MapOrder,
+    record: SpaceRecord,
+    projected: ProjectionOutcome,
+    grouped: ClusterOutcome,
+) -> tuple[str, ...]:
+    """Write what was asked for, each from the session; one that nobody asked for lives in a temporary folder."""
+    if not (order.session or order.figure or order.table):
+        return ()
+    written = [] if order.session is None else [str(order.session)]
+    with tempfile.TemporaryDirectory(prefix="kiruviz-") as folder:
+        path = order.session or Path(folder) / "map.kiru"
+        with Session.create(path, overwrite=order.overwrite) as session:
+            _fill(session, record, projected, grouped)
+        if order.figure is not None:
+            figure = str(order.figure)
+            written.append(exports.export_figure(progress, str(path), figure, order.spec, overwrite=order.overwrite))
+        if order.table is not None:
+            written.append(exports.export_table(progress, str(path), str(order.table), order.overwrite))
     return tuple(written)
 
 
-def _notes(progress: Progress, order: MapOrder, recipe: Recipe) -> tuple[str, ...]:
-    """What a person must know of the words: several tokens, left out."""
-    counted = spaces.count_rows(progress, order.model, recipe.rows)
-    notes = []
-    if counted.several_pieces:
-        rule = {"mean": "the mean of their rows", "first": "the row of their first token", "leave_out": "left out"}
-        notes.append(f"{counted.several_pieces} words are several tokens: {rule[recipe.rows.pieces]}")
-    notes += [f"left out “{word}”: {reason}" for word, reason in counted.dropped]
-    return tuple(notes)
+def _fill(session: Session, record: SpaceRecord, projected: ProjectionOutcome, grouped: ClusterOutcome) -> None:
+    space_id = session.add_space(record)
+    session.set_view("space_id", space_id)
+    session.add_projection(space_id, projected.method, projected.params, projected.coords)
+    session.set_clusters(space_id, "kmeans", asdict(grouped.spec), grouped.assignment)
+
+
+def _notes(
+    projected: ProjectionOutcome, recipe: Recipe, several: tuple[str, ...], left_out: tuple[WordLeftOut, ...]
+) -> list[str]:
+    """What a person must know of the words: how much the picture shows, several tokens, left out."""
+    notes = [projected.note] if projected.note else []
+    if several:
+        said = "1 word is" if len(several) == 1 else f"{len(several):,} words are"
+        notes.append(f"{said} several tokens, shown as {_PIECES[recipe.rows.pieces]}: {_named(several)}")
+    reasons: dict[str, list[str]] = {}
+    for one in left_out:
+        reasons.setdefault(one.reason, []).append(one.word)
+    for reason, words in reasons.items():
+        said = "1 word" if len(words) == 1 else f"{len(words):,} words"
+        notes.append(f"{said} left out ({reason}): {_named(words)}")
+    return notes
+
+
+def _named(words: Sequence[str]) -> str:
+    shown = ", ".join(f"“{display_name(word)}”" for word in words[:_MOST_WORDS])
+    return shown + (f" and {len(words) - _MOST_WORDS:,} more" if len(words) > _MOST_WORDS else "")
+
+
+def _rows_notes(recipe: Recipe) -> list[str]:
+    """Rows of the table that a map of the whole vocabulary leaves out."""
+    if recipe.rows.words is not None:
+        return []
+    left_out = spaces.rows_left_out(recipe.model, recipe)
+    counts = ((left_out.without_token, "no token points to them"), (left_out.not_finite, "they hold NaN or infinity"))
+    return [f"{count:,} rows of the table left out ({reason})" for count, reason in counts if count]

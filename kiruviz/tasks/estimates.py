@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 from kiruviz.errors import UserError
@@ -19,7 +20,7 @@ def memory_needed(rows: int, size: int, method: str, params: dict[str, Any]) -> 
     """
     copy = rows * size * 4
     if method == "umap":
-        neighbors = int(params.get("n_neighbors", 15))
+        neighbors = min(int(params.get("n_neighbors", 15)), rows)
         return copy + rows * neighbors * 2 * 40 + min(rows * rows * 4, 1 << 28)
     return 2 * copy
 
@@ -27,7 +28,7 @@ def memory_needed(rows: int, size: int, method: str, params: dict[str, Any]) -> 
 def memory_available() -> int | None:
     """Bytes of memory that can be taken now, or None where the system does not tell."""
     try:
-        with open("/proc/meminfo", encoding="ascii") as file:
+        with Path("/proc/meminfo").open(encoding="ascii") as file:
             for line in file:
                 if line.startswith("MemAvailable:"):
                     return int(line.split()[1]) * 1024

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kiruviz.errors import UserError
-from kiruviz.figures import map_figure, tables
+from kiruviz.figures import files, map_figure, tables
+from kiruviz.figures.recipe import FORMATS
 from kiruviz.figures.spec import ClusterMark, FigureSpec, MapPicture
 from kiruviz.progress import Progress
-from kiruviz.session.labels import LabelSet
+from kiruviz.session.labels import Assignment, Cluster, LabelSet
 from kiruviz.session.records import ProjectionRecord, SpaceRecord
 from kiruviz.session.store import Session
+
+# What can be written, by suffix.
+SESSION_SUFFIXES = (".kiru",)
+FIGURE_SUFFIXES = FORMATS
+TABLE_SUFFIXES = (".csv", ".parquet")
+LABEL_SUFFIXES = (".csv", ".json")
 
 # What the map can be coloured by besides the clusters: column and name in the legend.
 VALUE_COLUMNS = {"norm": ("norm", "Norm of the row"), "frequency": ("zipf", "Word frequency (Zipf)")}
@@ -50,7 +58,7 @@ def read_map(session: Session, view_name: str | None = None) -> tuple[SessionMap
         raise UserError(f"{session.path} holds no map yet; open it, let the map be drawn, and save it.")
     values = session.view("map", {})
     if view_name is not None:
-        saved = session.saved_views()
+        saved = session.saved_views
         if view_name not in saved:
             known = ", ".join(saved) or "none"
             raise UserError(f"{session.path} has no view named “{view_name}”; it has {known}.")
@@ -62,13 +70,8 @@ def read_map(session: Session, view_name: str | None = None) -> tuple[SessionMap
 
 def picture(found: SessionMap, view: MapView) -> MapPicture:
     """What a figure of the map shows."""
-    record, labels = found.record, found.labels
-    assignment = labels.assignment if labels is not None else np.full(len(record), -1, np.int32)
-    clusters: tuple[ClusterMark, ...] = ()
-    if labels is not None:
-        clusters = tuple(
-            ClusterMark(c.cluster_id, c.name, c.status, c.color) for c in (labels.clusters[i] for i in labels.order)
-        )
+    record = found.record
+    assignment, clusters = _by_kind(record) if view.color_by == "kind" else _by_cluster(found)
     values, value_name = None, ""
     if view.color_by in VALUE_COLUMNS:
         column, value_name = VALUE_COLUMNS[view.color_by]
@@ -84,6 +87,24 @@ def picture(found: SessionMap, view: MapView) -> MapPicture:
         value_name=value_name,
         view=view.rectangle,
     )
+
+
+def _by_cluster(found: SessionMap) -> tuple[Assignment, tuple[ClusterMark, ...]]:
+    labels = found.labels
+    if labels is None:
+        return np.full(len(found.record), -1, np.int32), ()
+    clusters = (labels.clusters[i] for i in labels.order)
+    return labels.assignment, tuple(ClusterMark(c.cluster_id, c.name, c.status, c.color) for c in clusters)
+
+
+def _by_kind(record: SpaceRecord) -> tuple[Assignment, tuple[ClusterMark, ...]]:
+    """Token kinds in place of clusters, the most frequent first, as the window colours them."""
+    names, codes, counts = np.unique(record.columns["kind"], return_inverse=True, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    marks = tuple(ClusterMark(i, str(names[code]), "named", i) for i, code in enumerate(order.tolist()))
+    return place[codes], marks
 
 
 def recipe_lines(found: SessionMap) -> dict[str, str]:
@@ -109,6 +130,45 @@ def _parameters(params: dict[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in params.items() if value is not None)
 
 
+def check_outputs(outputs: Sequence[tuple[Path | None, tuple[str, ...]]], overwrite: bool) -> None:
+    """Raise UserError, before anything is computed or written, where one of several files could not be written.
+
+    outputs  path (None: not wanted) and the suffixes it may have
+    """
+    wanted = [(path, suffixes) for path, suffixes in outputs if path is not None]
+    for path, suffixes in wanted:
+        if path.suffix.lower() not in suffixes:
+            raise UserError(f"{path} should end in {' or '.join(suffixes)}, which says the format.")
+        files.refuse(path, overwrite)
+    places = [path.resolve() for path, _ in wanted]
+    for i, (path, _) in enumerate(wanted):
+        if places[i] in places[:i]:
+            raise UserError(f"{path} is named for two outputs; give each a file of its own.")
+
+
+@dataclass(frozen=True)
+class _Label:
+    """A cluster as tables take it: no confidence is None, an empty field."""
+
+    cluster_id: int
+    title: str
+    name: str
+    status: str
+    confidence: int | None
+    note: str
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> _Label:
+        return cls(
+            cluster.cluster_id,
+            cluster.title,
+            cluster.name,
+            cluster.status,
+            cluster.confidence or None,
+            cluster.note,
+        )
+
+
 def export_figure(
     progress: Progress,
     session_path: str,
@@ -128,6 +188,7 @@ def export_figure(
 
 def preview_figure(progress: Progress, session_path: str, spec: FigureSpec, view: MapView, width: int) -> bytes:
     """The figure as PNG bytes `width` pixels wide, by the same drawing as the export."""
+    progress.report(None, "Drawing the figure")
     with Session.open_readonly(session_path) as session:
         found, _ = read_map(session)
     return map_figure.preview(picture(found, view), spec, width)
@@ -145,7 +206,7 @@ def export_table(progress: Progress, session_path: str, out: str, overwrite: boo
         record.columns["pieces"],
         found.projection.coords,
         labels.assignment if labels is not None else np.full(len(record), -1, np.int32),
-        list(labels.clusters.values()) if labels is not None else [],
+        [_Label.of(c) for c in labels.clusters.values()] if labels is not None else [],
     )
     return str(tables.write_table(Path(out), columns, overwrite))
 
@@ -158,11 +219,41 @@ def export_labels(progress: Progress, session_path: str, out: str, overwrite: bo
     record, labels = found.record, found.labels
     if labels is None:
         raise UserError(f"{session_path} has no clusters yet, so there are no labels to write.")
-    clusters = [labels.clusters[i] for i in labels.order]
-    members = {
-        c.cluster_id: tuple(record.names[i] for i in labels.members(c.cluster_id).tolist()) for c in clusters
-    }
+    clusters = [_Label.of(labels.clusters[i]) for i in labels.order]
+    members = {c.cluster_id: tuple(record.names[i] for i in labels.members(c.cluster_id).tolist()) for c in clusters}
     return str(tables.write_labels(Path(out), clusters, members, recipe_lines(found), overwrite))
+
+
+@dataclass(frozen=True)
+class ExportOrder:
+    """What `kiruviz export` writes of a session; `view` names a saved view."""
+
+    session: Path
+    view: str | None = None
+    figure: Path | None = None
+    table: Path | None = None
+    labels: Path | None = None
+    overwrite: bool = False
+    spec: FigureSpec = field(default_factory=FigureSpec)
+
+
+def export(progress: Progress, order: ExportOrder) -> list[str]:
+    """Write all that was asked for; the paths written."""
+    outputs = ((order.figure, FIGURE_SUFFIXES), (order.table, TABLE_SUFFIXES), (order.labels, LABEL_SUFFIXES))
+    if not (order.figure or order.table or order.labels):
+        raise UserError("Say what to export: --figure F, --table F or --labels F.")
+    check_outputs(outputs, order.overwrite)
+    path, written = str(order.session), []
+    if order.figure:
+        figure = str(order.figure)
+        written.append(
+            export_figure(progress, path, figure, order.spec, view_name=order.view, overwrite=order.overwrite)
+        )
+    if order.table:
+        written.append(export_table(progress, path, str(order.table), order.overwrite))
+    if order.labels:
+        written.append(export_labels(progress, path, str(order.labels), order.overwrite))
+    return written
 
 
 def spec_with(spec: FigureSpec, **changes: Any) -> FigureSpec:

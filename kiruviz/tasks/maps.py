@@ -82,15 +82,18 @@ def project(
 ) -> ProjectionOutcome:
     """Project a Space to two dimensions. `params` are the method's own; missing ones take their defaults."""
     made = space(recipe)
-    refuse_if_too_large(made, method, params)
     if method == "pca":
         pca_params = _checked("pca", projection.PcaParams(), params)
+        refuse_if_too_large(made, method, params)
         result = projection.pca(made.vectors, pca_params.components)
         shares = " + ".join(f"{100 * share:.1f} %" for share in result.explained)
         return ProjectionOutcome(result.coords, "pca", asdict(pca_params), f"{shares} of the variance")
     umap_params = _checked("umap", projection.default_umap_params(len(made)), params)
+    refuse_if_too_large(made, method, asdict(umap_params))
     start = projection.pca(made.vectors).coords if init is None else np.asarray(init, np.float32)
     coords = umap_layout.umap(made.vectors, umap_params, start, progress)
+    if not np.isfinite(coords).all():
+        raise UserError("The map ran off to infinity with these parameters; choose a smaller learning_rate.")
     return ProjectionOutcome(coords, "umap", asdict(umap_params))
 
 
@@ -118,9 +121,7 @@ def split_members(progress: Progress, recipe: Recipe, positions: npt.NDArray[np.
     return clustering.split(space(recipe).vectors[positions], 2, seed, progress)
 
 
-def describe_clusters(
-    progress: Progress, recipe: Recipe, assignment: Assignment
-) -> dict[int, evidence.Evidence]:
+def describe_clusters(progress: Progress, recipe: Recipe, assignment: Assignment) -> dict[int, evidence.Evidence]:
     """What stands beside each cluster's name: nearest and edge words, shared traits, next clusters, silhouette."""
     made = space(recipe)
     columns = made.columns
@@ -156,4 +157,8 @@ def _checked(method: str, defaults: Any, params: dict[str, Any]) -> Any:
     for name in params:
         if name not in known:
             raise UserError(f"{method} has no parameter “{name}”; it has {', '.join(known)}.")
-    return replace(defaults, **params)
+    chosen = replace(defaults, **params)
+    chosen.validate()
+    if chosen.components != 2:
+        raise UserError(f"components must be 2, since a map is drawn in two dimensions, not {chosen.components}.")
+    return chosen

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiruviz.space import IntArray, Metric, Recipe
+from kiruviz.space import IntArray, Metric, Recipe, Transform
 
 _MOST_IDS = 2000
 
@@ -19,20 +19,19 @@ def _rows(recipe: Recipe, row_ids: IntArray) -> str:
         "from kiruviz.models.opening import open_model",
         "",
         f"model = open_model({recipe.model!r})",
-        f"E = model.table({recipe.kind!r})  # {recipe.model}, identity {recipe.identity[:12]}",
     ]
-    if recipe.rows.words is not None and (row_ids < 0).any() or len(row_ids) > _MOST_IDS or recipe.transform.describe() != "raw":
-        return "\n".join(
-            [
-                *lines,
-                "from kiruviz.models.rows import make_space",
-                "from kiruviz.progress import Silent",
-                "from kiruviz.space import Recipe",
-                f"recipe = Recipe.from_json({recipe.to_json()!r})",
-                "X = make_space(model, recipe, Silent()).vectors",
-            ]
-        )
-    return "\n".join([*lines, f"ids = {row_ids.tolist()}", "X = np.asarray(E[ids])"])
+    table = f"E = model.table({recipe.kind!r})  # identity {recipe.identity[:12]}"
+    one_row_each = len(row_ids) <= _MOST_IDS and not (row_ids < 0).any()
+    if one_row_each and recipe.transform == Transform():
+        return "\n".join([*lines, table, f"ids = {row_ids.tolist()}", "X = E[ids]"])
+    # Means of several rows, transforms fitted on the whole table, long lists: the recipe says it all.
+    made = [
+        "from kiruviz.models.rows import make_space",
+        "from kiruviz.space import Recipe",
+        f"recipe = Recipe.from_json({recipe.to_json()!r})",
+        "X = make_space(model, recipe).vectors",
+    ]
+    return "\n".join([*lines, *made])
 
 
 def clusters_snippet(recipe: Recipe, row_ids: IntArray, params: dict[str, Any]) -> str:
@@ -52,7 +51,12 @@ def clusters_snippet(recipe: Recipe, row_ids: IntArray, params: dict[str, Any]) 
 def map_snippet(recipe: Recipe, row_ids: IntArray, method: str, params: dict[str, Any]) -> str:
     """The projection of the same rows; `coords` are the points of the map."""
     if method == "pca":
-        drawn = ["from sklearn.decomposition import PCA", "coords = PCA(n_components=2).fit_transform(X)"]
+        solver = "full" if len(row_ids) <= _MOST_IDS else "covariance_eigh"
+        drawn = [
+            "from sklearn.decomposition import PCA",
+            f'pca = PCA(n_components=2, svd_solver={solver!r})  # the exact solver: "auto" may draw at random',
+            "coords = pca.fit_transform(X.astype(np.float64))",
+        ]
     else:
         drawn = [
             "from kiruviz.analysis.projection import UmapParams, pca",
@@ -66,37 +70,47 @@ def map_snippet(recipe: Recipe, row_ids: IntArray, method: str, params: dict[str
 
 
 def neighbors_snippet(recipe: Recipe, row_ids: tuple[int, ...], metric: Metric, k: int) -> str:
-    """The nearest rows of the whole table; `best` are row numbers, `scores` belong to them."""
-    score = {
-        "cosine": "E @ q / (np.linalg.norm(E, axis=1) * np.linalg.norm(q))",
-        "dot": "E @ q",
-        "euclidean": "-np.linalg.norm(E - q, axis=1)  # negative: the nearest come first",
-    }[metric]
+    """The nearest rows of the whole table; `best` are row numbers, `scores[best]` their scores."""
     lines = [
         "import numpy as np",
         "from kiruviz.models.opening import open_model",
         "",
         f"model = open_model({recipe.model!r})",
-        f"E = np.asarray(model.table({recipe.kind!r}), np.float64)",
+        "vocabulary = model.vocabulary()",
+        f"E = model.table({recipe.kind!r})",
+        "keep = vocabulary.named & np.isfinite(E).all(axis=1)  # rows that a token points to",
     ]
-    if recipe.transform.describe() != "raw":
+    if recipe.transform != Transform():
         transform = recipe.transform
         lines += [
             "from kiruviz.analysis.transforms import fit",
             "from kiruviz.space import Transform",
-            "keep = np.asarray(model.vocabulary().kind) != 'padding'",
             f"transform = Transform({transform.center}, {transform.remove_top}, {transform.normalize})",
-            "E = fit(E.astype(np.float32), keep, transform).apply(E.astype(np.float32)).astype(np.float64)",
+            "E = fit(E, keep, transform).apply(E)",
         ]
     lines += [
+        "E = E.astype(np.float64)",
         f"q = E[{list(row_ids)}].mean(axis=0)",
-        f"scores = {score}",
+        *_SCORES[metric],
     ]
     if len(row_ids) == 1:
-        lines.append(f"scores[{row_ids[0]}] = -np.inf  # the token itself")
+        lines.append(f"keep[{row_ids[0]}] = False  # the token itself")
+    sign = "" if metric == "euclidean" else "-"
     lines += [
-        f"best = np.argsort(-scores, kind='stable')[:{k}]",
-        "print([(model.vocabulary().text[i], float(scores[i])) for i in best])",
+        "rows = np.flatnonzero(keep)",
+        f"best = rows[np.argsort({sign}scores[rows], kind='stable')[:{k}]]",
+        "print([(vocabulary.text[i], float(scores[i])) for i in best])",
         "",
     ]
     return "\n".join(lines)
+
+
+_SCORES: dict[Metric, tuple[str, ...]] = {
+    "cosine": (
+        "lengths = np.linalg.norm(E, axis=1)",
+        "keep &= lengths > 0  # a row of zeros has no direction",
+        "scores = E @ q / np.maximum(lengths * np.linalg.norm(q), 1e-300)",
+    ),
+    "dot": ("scores = E @ q",),
+    "euclidean": ("scores = np.linalg.norm(E - q, axis=1)",),
+}

@@ -13,12 +13,12 @@ from kiruviz.analysis.quality import mean_random_cosine
 from kiruviz.errors import UserError
 from kiruviz.models.checkpoint import Card, Checkpoint
 from kiruviz.models.opening import open_model as open_checkpoint
-from kiruviz.models.rows import make_space, resolve_words, select
-from kiruviz.models.vocabulary import Vocabulary
+from kiruviz.models.rows import LeftOut, left_out, make_space, resolve_words, select
+from kiruviz.models.vocabulary import Vocabulary, row_norms
 from kiruviz.progress import Progress, Silent
 from kiruviz.session import records
 from kiruviz.session.records import PackedSpace, SpaceRecord
-from kiruviz.space import FloatArray, Kind, Metric, Recipe, Rows, Space, Transform
+from kiruviz.space import FloatArray, Kind, Metric, Recipe, Rows, Space, Transform, display_name
 
 
 @dataclass(frozen=True)
@@ -113,10 +113,9 @@ def open_model(progress: Progress, ref: str) -> ModelInfo:
 def build_space(progress: Progress, recipe: Recipe) -> SpaceRecord:
     """Everything about a Space but its vectors: what the window and the session keep."""
     progress.report(None, "Looking up the rows")
-    made = space(recipe)
-    if not len(made):
-        raise UserError("No row is left after the filters; loosen a filter or choose other words.")
     opened = checkpoint(recipe.model)
+    # Under its identity, as every later job asks for it: so it is made once.
+    made = space(recipe if recipe.identity else recipe.with_identity(opened.identity))
     return SpaceRecord.of(made, opened.card.name, opened.card.to_json())
 
 
@@ -153,22 +152,61 @@ def find_row(ref: str, token: str, by_id: bool = False) -> int:
     opened = checkpoint(ref)
     vocabulary = opened.vocabulary(Silent())
     if by_id:
-        if not token.lstrip("-").isdigit() or not 0 <= int(token) < len(vocabulary.text):
+        row = _number(token)
+        if row is None or not 0 <= row < len(vocabulary):
             raise UserError(
-                f"{opened.card.name} has no row “{token}”; --id takes a number from 0 to {len(vocabulary.text) - 1}."
+                f"{opened.card.name} has no row “{display_name(token)}”; --id takes a number from 0 to "
+                f"{len(vocabulary) - 1}."
             )
-        return int(token)
-    row = vocabulary.find(token)
+        return row
+    row = vocabulary.find(token) if token else None
     if row is None:
         raise UserError(_not_a_token(opened, vocabulary, token))
     return row
 
 
+def token_text(ref: str, row: int) -> str:
+    """The exact text of a row's token."""
+    return checkpoint(ref).vocabulary(Silent()).text[row]
+
+
+def spaced_row(ref: str, row: int) -> int | None:
+    """The row of the same token with a leading space, as it stands inside a text; None where there is none."""
+    vocabulary = checkpoint(ref).vocabulary(Silent())
+    return vocabulary.find_exact(" " + vocabulary.text[row])
+
+
+def rows_left_out(ref: str, recipe: Recipe) -> LeftOut:
+    """How many rows of the table no map of it shows, and why."""
+    return left_out(checkpoint(ref), recipe)
+
+
+def _number(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None
+
+
 def _not_a_token(opened: Checkpoint, vocabulary: Vocabulary, token: str) -> str:
-    pieces = opened.tokenizer.encode(token) if opened.tokenizer is not None else []
-    shown = ", ".join(f"“{vocabulary.text[i]}” ({i})" for i in pieces[:6])
-    parts = f" It is {len(pieces)} tokens: {shown}; name one of them." if pieces else " Use --id with a row number."
-    return f"“{token}” is not one token of {opened.card.name}.{parts}"
+    pieces = _pieces(opened, token)
+    said = f"“{display_name(token)}” is not one token of {opened.card.name}"
+    if not pieces:
+        return f"{said}; name another token, or a row by its number with --id."
+    shown = ", ".join(f"“{display_name(vocabulary.text[i])}” ({i})" for i in pieces[:6] if i < len(vocabulary))
+    more = ", ..." if len(pieces) > 6 else ""
+    if len(pieces) == 1:
+        return f"{said}; its tokenizer reads it as {shown}, so name that one, by its number with --id."
+    return f"{said} but {len(pieces)}: {shown}{more}; name one of them, by its number with --id."
+
+
+def _pieces(opened: Checkpoint, text: str) -> list[int]:
+    if opened.tokenizer is None:
+        return []
+    try:
+        return opened.tokenizer.encode(text)
+    except TypeError:  # bytes of a command line that are no text
+        return []
 
 
 def neighbors(
@@ -183,25 +221,24 @@ def neighbors(
 ) -> NeighborList:
     """The `k` nearest rows of the whole table to one row, or to the mean of several (a word of several tokens).
 
-    Without `row_ids` the rows are those of the tokens of the word `query`. The transform is fitted on the whole table and applied to all of it, so that hiding rows on the map
-    changes nothing. The query's own row is left out.
+    Without `row_ids` the rows are those of the tokens of the word `query`. The transform is fitted on the whole
+    table and applied to all of it, so that hiding rows on the map changes nothing. A query that is one row is
+    left out itself.
     """
     if k < 1:
         raise UserError(f"The number of neighbours must be at least 1, not {k}.")
     row_ids = row_ids or _rows_of_word(ref, query)
     table, keep = _transformed_table(ref, kind, transform)
     wanted = np.asarray(row_ids, np.int64)
-    vector = np.asarray(table[wanted], np.float32).mean(axis=0)
+    vector = np.asarray(table[wanted], np.float64).mean(axis=0)
     exclude = row_ids if len(row_ids) == 1 else ()
-    ids, scores = nearest(table, vector, metric, k, exclude=exclude, keep=keep, progress=progress)
+    ids, scores = nearest(table, vector, metric, min(k, len(table)), exclude=exclude, keep=keep, progress=progress)
     vocabulary = checkpoint(ref).vocabulary(progress)
     return NeighborList(
         query=query,
         metric=metric,
         transform=transform,
-        neighbors=tuple(
-            Neighbor(int(i), vocabulary.text[int(i)], float(s)) for i, s in zip(ids, scores, strict=True)
-        ),
+        neighbors=tuple(Neighbor(int(i), vocabulary.text[int(i)], float(s)) for i, s in zip(ids, scores, strict=True)),
         baseline=_baseline(ref, kind, transform),
         row_ids=row_ids,
     )
@@ -210,7 +247,7 @@ def neighbors(
 def _rows_of_word(ref: str, word: str) -> tuple[int, ...]:
     resolved = resolve_words(checkpoint(ref), Rows(words=(word,)))
     if not resolved.piece_ids:
-        raise UserError(f"“{word}” has no row: {resolved.dropped[0][1]}.")
+        raise UserError(f"“{display_name(word)}” has no row ({resolved.dropped[0][1]}); choose another word.")
     return tuple(int(i) for i in resolved.piece_ids[0])
 
 
@@ -218,8 +255,9 @@ def _rows_of_word(ref: str, word: str) -> tuple[int, ...]:
 def _transformed_table(ref: str, kind: Kind, transform: Transform) -> tuple[FloatArray, np.ndarray[Any, Any]]:
     opened = checkpoint(ref)
     vocabulary = opened.vocabulary(Silent())
-    keep = np.asarray(vocabulary.finite) & (np.asarray(vocabulary.kind) != "padding")
     table = opened.table(kind)
+    finite = vocabulary.finite if table is opened.table("token") else np.isfinite(row_norms(table))
+    keep = vocabulary.named & finite
     if transform != Transform():
         from kiruviz.analysis.transforms import fit
 
