@@ -62,9 +62,9 @@ class NamePlacement:
 class _Taken:
     """The boxes already taken, as one row of bits for every thin line of the picture.
 
-    A line is a Python integer, so that "is anything between x0 and x1 taken on this line" is one `&`. No
-    taken box is lower than `_LINES` lines; so a look-up need not try every line of a box, only its first,
-    its last and each `_LINES`-th between. Boxes are widened by half the padding and rounded outwards: what is
+    A line is a Python integer, so that "is anything between x0 and x1 taken on this line" is one `&`. A
+    look-up need not try every line of a box, only its first, its last, and some between, no farther apart
+    than the lowest taken box is high. Boxes are widened by half the padding and rounded outwards: what is
     free is free.
     """
 
@@ -74,13 +74,13 @@ class _Taken:
         self._margin = padding / 2
         self._unit = max(lowest / _LINES, extent / _MOST_LINES)
         self._size = np.ceil((np.array(bounds[2:]) - self._origin) / self._unit).astype(np.int64)
+        self._step = _LINES
         self._lines = [0] * (int(self._size[1]) + 2)
 
     def spans(self, boxes: Array) -> list[Any]:
         """Boxes `(..., 4)` on the lattice, as nested lists: left, top, and the excluded right and bottom."""
         low = np.floor((boxes[..., :2] - self._margin - self._origin) / self._unit)
         high = np.ceil((boxes[..., 2:] + self._margin - self._origin) / self._unit)
-        high[..., 1] = np.maximum(high[..., 1], low[..., 1] + _LINES)
         # Outside the bounds nothing is ever asked, and bits cannot be negative.
         spans: list[Any] = (
             np.concatenate([np.clip(low, 0, self._size), np.clip(high, 0, self._size + 1)], axis=-1)
@@ -91,7 +91,10 @@ class _Taken:
 
     def add(self, span: Span) -> None:
         left, top, right, bottom = span
-        mask = ((1 << max(right - left, 0)) - 1) << left
+        if right <= left or bottom <= top:
+            return
+        self._step = min(self._step, bottom - top)
+        mask = ((1 << (right - left)) - 1) << left
         for line in range(top, bottom):
             self._lines[line] |= mask
 
@@ -101,7 +104,7 @@ class _Taken:
         lines = self._lines
         if lines[bottom - 1] & mask:
             return False
-        return all(not lines[line] & mask for line in range(top, bottom, _LINES))
+        return all(not lines[line] & mask for line in range(top, bottom, self._step))
 
 
 class _Crowd:

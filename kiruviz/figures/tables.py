@@ -1,4 +1,4 @@
-"""Tables a person takes away: the map row by row, and the labels cluster by cluster.
+r"""Tables a person takes away: the map row by row, and the labels cluster by cluster.
 
 CSV is RFC 4180 in UTF-8 with `\n` line ends, written so that a newline, a quote or a lone space as a token
 keeps its row and reads back exactly. Parquet holds the same columns with their types.
@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TextIO, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -109,9 +109,22 @@ def write_table(path: Path, columns: Columns, overwrite: bool = False) -> Path:
     return path
 
 
+class _UnixEnds:
+    r"""A file for `csv.writer` that ends rows with `\n`.
+
+    The writer itself has to believe in `\r\n`: it quotes a lone `\r` only if its own line end has one.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, row: str) -> int:
+        return self._file.write(row.removesuffix("\r\n") + "\n")
+
+
 def _write_csv(path: Path, columns: Columns) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
+        writer = csv.writer(_UnixEnds(file))
         writer.writerow(columns)
         writer.writerows(zip(*(map(_field, column) for column in columns.values()), strict=True))
 

@@ -17,7 +17,7 @@ from kiruviz.palette import TEXT, cluster_color, neutral_color
 Array = npt.NDArray[np.float64]
 
 _ALL_WORDS = 1500  # up to this many points every word is a candidate
-_PADDING = 1.2  # also takes up the rounding to whole pixels of coarse PNGs
+_PADDING = 0.5
 _NAME_SIZES = (1.0, 0.9, 0.8, 0.7)  # of their size, tried in turn until there is room for all names
 _MOST_NAMES = 0.4  # of the map's room
 _FEW_LEADERS = 0.1  # more names than this share on leader lines are written smaller instead
@@ -124,7 +124,8 @@ def _words(
 ) -> Writing:
     """Words beside their points, as many as there is room for.
 
-    Where points can be told apart, first those words that cover no point, then those that cover one.
+    Where points can be told apart, first those words that cover no point, then those that cover
+    one that has no word itself.
     """
     face, color = faces(spec).word, TEXT[spec.ground]
     rows, priority = _candidates(picture, xy, drawn, room, face.size)
@@ -136,13 +137,16 @@ def _words(
     boxes = np.full((len(rows), 4), np.nan)
     for most_covered in (0, 1) if drawn.sum() <= _ALL_WORDS else (None,):
         left = np.flatnonzero(np.isnan(boxes[:, 0]))
+        placed = np.flatnonzero(np.isfinite(boxes[:, 0]))
+        # A point whose word is there stays free, or it would seem to belong to the word upon it.
+        labelled = np.concatenate([xy[rows[placed]] - radius, xy[rows[placed]] + radius], axis=1)
         boxes[left] = place(
             xy[rows[left]],
             sizes[left],
             priority[left],
             radius + face.size * 0.22,
             room,
-            obstacles=np.vstack([obstacles, np.delete(boxes, left, axis=0)]),
+            obstacles=np.vstack([obstacles, boxes[placed], labelled]),
             points=xy[drawn],
             point_radius=radius * 0.6,
             padding=_PADDING,
