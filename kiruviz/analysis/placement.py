@@ -102,9 +102,13 @@ class _Taken:
         left, top, right, bottom = span
         mask = ((1 << (right - left)) - 1) << left
         lines = self._lines
-        if lines[bottom - 1] & mask:
+        if lines[top] & mask or lines[bottom - 1] & mask:
             return False
-        return all(not lines[line] & mask for line in range(top, bottom, self._step))
+        # A plain loop: a generator would cost as much again as all of the look-up.
+        for line in range(top + self._step, bottom - 1, self._step):  # noqa: SIM110
+            if lines[line] & mask:
+                return False
+        return True
 
 
 class _Crowd:
