@@ -10,6 +10,7 @@ from kiruviz.errors import UserError
 from kiruviz.space import Space
 
 _SHARE = 0.8
+_TITLES = {"pca": "PCA", "umap": "UMAP", "kmeans": "k-means"}
 
 
 def memory_needed(rows: int, size: int, method: str, params: dict[str, Any]) -> int:
@@ -46,6 +47,10 @@ def refuse_if_too_large(space: Space, method: str, params: dict[str, Any]) -> No
     needed = memory_needed(len(space), space.vectors.shape[1], method, params)
     if available is not None and needed > _SHARE * available:
         raise UserError(
-            f"{method} on {len(space):,} rows would take about {needed / 1e9:.1f} GB and {available / 1e9:.1f} GB are "
-            "free; filter the rows or close other programs."
+            f"{_TITLES.get(method, method)} on {len(space):,} rows would take about {_size(needed)} and "
+            f"{_size(available)} are free; filter the rows or close other programs."
         )
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.1f} MB"
