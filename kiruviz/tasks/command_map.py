@@ -215,5 +215,9 @@ def _rows_notes(recipe: Recipe) -> list[str]:
     if recipe.rows.words is not None:
         return []
     left_out = spaces.rows_left_out(recipe.model, recipe)
-    counts = ((left_out.without_token, "no token points to them"), (left_out.not_finite, "they hold NaN or infinity"))
-    return [f"{count:,} rows of the table left out ({reason})" for count, reason in counts if count]
+    counts = ((left_out.without_token, "no token there"), (left_out.not_finite, "NaN or infinity in the numbers"))
+    return [
+        f"{'1 row' if count == 1 else f'{count:,} rows'} of the table left out ({reason})"
+        for count, reason in counts
+        if count
+    ]

@@ -244,6 +244,8 @@ def export(progress: Progress, order: ExportOrder) -> list[str]:
         raise UserError("Say what to export: --figure F, --table F or --labels F.")
     check_outputs(outputs, order.overwrite)
     path, written = str(order.session), []
+    with Session.open_readonly(path) as session:
+        read_map(session, order.view)  # refuses before the first file is written
     if order.figure:
         figure = str(order.figure)
         written.append(
