@@ -90,7 +90,7 @@ def _parser() -> Parser:
 
 
 def _add_command(commands: Any, name: str, run: Runner, text: str) -> Any:
-    parser = commands.add_parser(name, help=text, description=text)
+    parser = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
     parser.set_defaults(run=run)
     return parser
 
