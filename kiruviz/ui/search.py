@@ -13,7 +13,7 @@ from kiruviz.space import display_name
 from kiruviz.tasks.spaces import TokenPiece
 from kiruviz.ui.conductor import Conductor
 from kiruviz.ui.document import Document
-from kiruviz.ui.widgets.basics import button, label
+from kiruviz.ui.widgets.basics import button, label, plain_caption
 
 _TYPING_MS = 120
 _MOST_TOKENS = 12
@@ -143,7 +143,7 @@ class TokensPopup(QFrame):
     @property
     def lines(self) -> list[str]:
         """The tokens that are listed, as they are shown."""
-        return [part.text() for part in self._tokens.findChildren(QPushButton)]
+        return [part.text().replace("&&", "&") for part in self._tokens.findChildren(QPushButton)]
 
     def show_matches(self, count: int, rows: int) -> None:
         noun = "row contains" if count == 1 else "rows contain"
@@ -160,7 +160,7 @@ class TokensPopup(QFrame):
         for token in tokens[:_MOST_TOKENS]:
             text = f"{display_name(token.text)}    {token.token_id}    {token.kind}"
             choose = partial(self.token_chosen.emit, token.token_id, token.text)
-            link = button(text, choose, "link", "Show neighbours")
+            link = button(plain_caption(text), choose, "link", "Show neighbours")
             link.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             self._list.addWidget(link)
         if len(tokens) > _MOST_TOKENS:

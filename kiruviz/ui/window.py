@@ -43,7 +43,7 @@ from kiruviz.ui.search import Search
 from kiruviz.ui.settings import Settings
 from kiruviz.ui.shortcuts import ShortcutsDialog
 from kiruviz.ui.theme import LEFT_WIDTH, RIGHT_WIDTH, Theme, ThemeKeeper
-from kiruviz.ui.widgets.basics import button, label
+from kiruviz.ui.widgets.basics import button, label, plain_caption
 from kiruviz.ui.widgets.grip import Grip
 from kiruviz.ui.widgets.progress import JobStrip
 
@@ -247,8 +247,8 @@ class MainWindow(QMainWindow):
         actions = self.actions_by_name
         undo = session.undo_title if session is not None else None
         redo = session.redo_title if session is not None else None
-        actions["undo"].setText(f"Undo {undo}" if undo else "Undo")
-        actions["redo"].setText(f"Redo {redo}" if redo else "Redo")
+        actions["undo"].setText(plain_caption(f"Undo {undo}") if undo else "Undo")
+        actions["redo"].setText(plain_caption(f"Redo {redo}") if redo else "Redo")
         actions["undo"].setEnabled(undo is not None)
         actions["redo"].setEnabled(redo is not None)
         for name in ("export_figure", "export_table", "export_labels"):
@@ -313,7 +313,8 @@ class MainWindow(QMainWindow):
     def fill_recent(self) -> None:
         self._recent.clear()
         for path in self.settings.recent:
-            self._recent.addAction(Path(path).name, lambda path=path: self.commands.open_path(Path(path)))
+            action = self._recent.addAction(plain_caption(Path(path).name))
+            action.triggered.connect(lambda _=False, path=path: self.commands.open_path(Path(path)))
         self._recent.setEnabled(not self._recent.isEmpty())
 
     def _reset_layout(self) -> None:

@@ -12,7 +12,7 @@ from kiruviz.palette import cluster_color, neutral_color
 from kiruviz.session.labels import Cluster, LabelSet
 from kiruviz.ui.document import Document
 from kiruviz.ui.theme import DARK, FONT_PX, Theme, text_font
-from kiruviz.ui.widgets.basics import Section, label, number
+from kiruviz.ui.widgets.basics import Section, label, number, plain_tip
 from kiruviz.ui.widgets.tables import RowsModel, Table
 
 _CONFIDENCE = ("", "●○○", "●●○", "●●●")
@@ -52,7 +52,7 @@ class ClustersModel(RowsModel):
             if role == Qt.ItemDataRole.FontRole and index.column() == 1 and cluster.status != "named":
                 return text_font(FONT_PX, italic=True)
             if role == Qt.ItemDataRole.ToolTipRole:
-                return cluster.note or None
+                return plain_tip(cluster.note) or None
         return super().data(index, role)
 
     def _foreground(self, cluster: Cluster, index: QModelIndex | QPersistentModelIndex) -> QColor:

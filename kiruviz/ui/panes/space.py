@@ -16,7 +16,7 @@ from kiruviz.space import Filters, PieceRule, Recipe, Rows, Transform
 from kiruviz.tasks.spaces import ModelInfo, RowCount
 from kiruviz.ui.conductor import EVERYDAY_TITLE, Conductor, everyday_rows
 from kiruviz.ui.document import Document
-from kiruviz.ui.widgets.basics import Choice, Field, Fold, Section, button, label, row, whole_number
+from kiruviz.ui.widgets.basics import Choice, Field, Fold, Section, button, label, plain_tip, row, whole_number
 
 _TYPING_MS = 180
 _PIECES: tuple[tuple[PieceRule, str], ...] = (
@@ -225,7 +225,7 @@ class SpacePane(QWidget):
             word, reason = found.dropped[0]
             parts.append(f"{len(found.dropped)} left out (“{word}”: {reason})")
         self.count.setText(" · ".join(parts))
-        self.count.setToolTip("\n".join(f"{word}: {reason}" for word, reason in found.dropped[:40]))
+        self.count.setToolTip(plain_tip("\n".join(f"{word}: {reason}" for word, reason in found.dropped[:40])))
 
     # What is open
 

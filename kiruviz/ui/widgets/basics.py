@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
@@ -29,6 +31,16 @@ def label(text: str, role: str = "", wrap: bool = False, selectable: bool = Fals
     if selectable:
         made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return made
+
+
+def plain_tip(text: str) -> str:
+    """`text` for a tooltip, shown as written: Qt would take a token such as `<b>` for markup."""
+    return f"<qt>{html.escape(text).replace(chr(10), '<br>')}</qt>" if text else ""
+
+
+def plain_caption(text: str) -> str:
+    """`text` for a button or menu, where a lone & would mark a key."""
+    return text.replace("&", "&&")
 
 
 def hairline() -> QFrame:
@@ -121,6 +133,17 @@ class Choice(QComboBox):
             self.clear()
             for value, caption in items:
                 self.addItem(caption, value)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """The arrows open the list: going through it must not choose each item on the way."""
+        if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.showPopup()
+        else:
+            super().keyPressEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scrolling a panel under the pointer must not change what is chosen."""
+        event.ignore()
 
     @property
     def value(self) -> object:

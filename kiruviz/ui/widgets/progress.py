@@ -26,7 +26,7 @@ class JobStrip(QWidget):
         self._bar.setFixedWidth(156)
         self._bar.setTextVisible(False)
         self._bar.setRange(0, 1000)
-        self._cancel = button("Cancel", self.cancel, "link", "Stop this job; nothing you named is lost (Esc)")
+        self._cancel = button("Cancel", self.cancel, "link", "Stop this job; nothing you named is lost (Ctrl+.)")
         box = QHBoxLayout(self)
         box.setContentsMargins(0, 0, 4, 0)
         box.setSpacing(10)
