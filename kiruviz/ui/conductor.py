@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from PySide6.QtCore import QObject, Signal
 
 from kiruviz.jobs.helper import JobError
@@ -86,6 +87,9 @@ class Conductor(QObject):
     def use_model_of(self, record: SpaceRecord) -> None:
         """After a session was opened: open its model quietly, so that neighbours and new maps work."""
         recipe = record.recipe
+        if self.info is not None and self.info.card.identity != recipe.identity:
+            self.info = None  # neighbours of another model's rows would be wrong
+            self.model_changed.emit(None)
         job = self.runner.start("model", f"Opening {recipe.model}", spaces.open_model, recipe.model, key="open")
         job.succeeded.connect(lambda info: self._model_of_session(info, recipe))
         job.failed.connect(lambda error: self._model_is_gone(error))
@@ -146,7 +150,7 @@ class Conductor(QObject):
             "model", "Recalling the map", remembered.known_map, recipe, rows, params, choice.clusters,
             key="recall", quiet=True,
         )  # fmt: skip
-        job.succeeded.connect(lambda known: self._recalled(recipe, former, known))
+        job.succeeded.connect(lambda known: self._recalled(recipe, former, known) if self._shown(recipe) else None)
         job.failed.connect(self.failed)
 
     def _recalled(self, recipe: Recipe, former: FormerLabels | None, known: remembered.KnownMap) -> None:
@@ -189,7 +193,7 @@ class Conductor(QObject):
         """PCA at once; UMAP then unfolds from it, for few rows unasked."""
         params: dict[str, Any] = self.choice.params if self.choice.method == "pca" else {}
         job = self.runner.start("analysis", "PCA", remembered.project, recipe, "pca", params, key="projection")
-        job.succeeded.connect(lambda outcome: self._pca_drawn(recipe, outcome))
+        job.succeeded.connect(lambda outcome: self._pca_drawn(recipe, outcome) if self._shown(recipe) else None)
         job.failed.connect(self.failed)
 
     def _pca_drawn(self, recipe: Recipe, outcome: ProjectionOutcome) -> None:
@@ -206,7 +210,7 @@ class Conductor(QObject):
             self._first_picture(recipe)
             return
         job = self.runner.start("analysis", "PCA", remembered.project, recipe, "pca", {}, key="projection")
-        job.succeeded.connect(lambda outcome: self._unfold(recipe, outcome))
+        job.succeeded.connect(lambda outcome: self._unfold(recipe, outcome) if self._shown(recipe) else None)
         job.failed.connect(self.failed)
 
     def _unfold(self, recipe: Recipe, start: ProjectionOutcome) -> None:
@@ -216,8 +220,9 @@ class Conductor(QObject):
         job = self.runner.start(
             "layout", "UMAP", remembered.project, recipe, "umap", params, start.coords, key="projection"
         )
-        job.partial.connect(self.document.set_partial_coords)
-        job.succeeded.connect(self.document.set_projection)
+        document = self.document
+        job.partial.connect(lambda coords: document.set_partial_coords(coords) if self._shown(recipe) else None)
+        job.succeeded.connect(lambda outcome: document.set_projection(outcome) if self._shown(recipe) else None)
         job.cancelled.connect(lambda: self._settle(recipe))
         job.failed.connect(self.failed)
 
@@ -257,8 +262,13 @@ class Conductor(QObject):
         if rows < spec.k:
             spec = replace(spec, k=rows)
         job = self.runner.start("analysis", "k-means", remembered.cluster, recipe, spec, former, key="clusters")
-        job.succeeded.connect(self._clustered)
+        job.succeeded.connect(lambda outcome: self._clustered(outcome) if self._shown(recipe) else None)
         job.failed.connect(self.failed)
+
+    def _shown(self, recipe: Recipe) -> bool:
+        """Whether the rows of `recipe` are still on the map: undo may have gone back to others meanwhile."""
+        record = self.document.record
+        return record is not None and record.recipe == recipe
 
     def _clustered(self, outcome: maps.ClusterOutcome) -> None:
         self.document.set_clusters(outcome)
@@ -285,10 +295,14 @@ class Conductor(QObject):
         job = self.runner.start(
             "analysis", "Splitting the cluster", maps.split_members, recipe, members, seed, key="split"
         )
-        job.succeeded.connect(
-            lambda parts: document.label(lambda session: session.split(cluster_id, np.asarray(parts, np.int32)))
-        )
+        job.succeeded.connect(lambda parts: self._split(cluster_id, members, np.asarray(parts, np.int32)))
         job.failed.connect(self.failed)
+
+    def _split(self, cluster_id: int, members: npt.NDArray[np.int64], parts: npt.NDArray[np.int32]) -> None:
+        """Split the cluster if it is still what it was when the parts were asked for."""
+        labels = self.document.labels
+        if labels is not None and np.array_equal(labels.members(cluster_id), members):
+            self.document.label(lambda session: session.split(cluster_id, parts))
 
     def describe(self) -> None:
         """Evidence for the clusters; for few rows also stability and the silhouette over k."""
@@ -310,7 +324,7 @@ class Conductor(QObject):
         job.succeeded.connect(document.set_stability)
         if not document.silhouettes:
             job = start("analysis", "Silhouette", maps.silhouettes, recipe, spec, key="silhouettes", quiet=True)
-            job.succeeded.connect(document.set_silhouettes)
+            job.succeeded.connect(lambda found: document.set_silhouettes(found) if self._shown(recipe) else None)
 
     # Asking
 

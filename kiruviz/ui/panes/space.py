@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, QTimer, Signal
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from kiruviz.errors import UserError
@@ -19,6 +19,7 @@ from kiruviz.ui.document import Document
 from kiruviz.ui.widgets.basics import Choice, Field, Fold, Section, button, label, plain_tip, row, whole_number
 
 _TYPING_MS = 180
+_TYPED_TITLE = "Words typed here"
 _PIECES: tuple[tuple[PieceRule, str], ...] = (
     ("mean", "mean of its tokens"),
     ("first", "its first token"),
@@ -174,8 +175,9 @@ class SpacePane(QWidget):
             self.read_file(Path(name))
             return
         else:
-            self._rows = Rows(words=(), title="Words typed here")
-            self.filters.content.show()
+            self._rows = Rows(words=(), title=_TYPED_TITLE)
+            if not self.filters.is_open:
+                self.filters.toggle()
             self.pasted.setFocus()
             self._count()
             return
@@ -240,6 +242,7 @@ class SpacePane(QWidget):
         self.kind.set_items([("", "any kind"), *((k, k) for k in info.token_kinds)])
         self.script.set_items([("", "any script"), *((s, s) for s in info.scripts)])
         self.rows.setEnabled(True)
+        self._space_changed()  # the lists are new; what is on the map stays chosen in them
 
     def _space_changed(self) -> None:
         """Show the recipe of the rows on the map: undo and sessions change it too."""
@@ -269,7 +272,9 @@ class SpacePane(QWidget):
         elif rows.title == EVERYDAY_TITLE:
             kind = "everyday"
         else:
-            kind = "pasted" if rows.title == "Words typed here" else "file"
+            kind = "pasted" if rows.title == _TYPED_TITLE else "file"
+        if kind == "pasted" and rows.words is not None:
+            self._fill_typed(rows.words)
         self.rows.set_value(kind)
         self.words_box.setVisible(kind in ("pasted", "file"))
         self.pasted.setVisible(kind == "pasted")
@@ -284,3 +289,13 @@ class SpacePane(QWidget):
         self.rank.setValue(filters.max_rank or 0)
         for field in (self.pattern, self.rank):
             field.blockSignals(False)
+
+    def _fill_typed(self, words: tuple[str, ...]) -> None:
+        """The words on the map stand in the field, whatever was typed there since."""
+        try:
+            typed = tuple(parse_words(self.pasted.toPlainText(), "the words typed here"))
+        except UserError:
+            typed = ()
+        if typed != words:
+            with QSignalBlocker(self.pasted):
+                self.pasted.setPlainText("\n".join(words))
