@@ -103,7 +103,8 @@ class Recipe:
         data = cast(dict[str, Any], json.loads(text))
         rows = data.pop("rows")
         filters = rows.pop("filters")
-        filters = Filters(**{k: tuple(v) if isinstance(v, list) else v for k, v in filters.items()})
+        lists = {name: tuple(value) for name, value in filters.items() if isinstance(value, list)}
+        filters = Filters(**(filters | lists))
         words = rows.pop("words")
         rows = Rows(words=None if words is None else tuple(words), filters=filters, **rows)
         return cls(rows=rows, transform=Transform(**data.pop("transform")), **data)

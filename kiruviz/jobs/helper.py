@@ -24,7 +24,7 @@ from kiruviz.errors import Cancelled, UserError
 # A check costs a system call, so jobs may call it as often as they like.
 _CHECK_EVERY = 0.01
 _REPORT_EVERY = 0.04
-_NICENESS = 5
+_NICENESS = 10
 
 
 @dataclass(frozen=True)

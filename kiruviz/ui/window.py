@@ -152,6 +152,8 @@ class MainWindow(QMainWindow):
         bar.setSizeGripEnabled(False)
         bar.setContentsMargins(10, 0, 10, 0)
         self.status = label("", "muted")
+        # A long sentence must not make the window wider.
+        self.status.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.strip = JobStrip()
         bar.addWidget(self.status, 1)
         bar.addPermanentWidget(self.strip)

@@ -69,6 +69,7 @@ class MapCanvas(QWidget):
         self._dragged_at: QPointF | None = None
         self._lasso: list[QPointF] = []
         self._hover = -1
+        self._whole: tuple[npt.NDArray[np.float32], tuple[int, int], float] | None = None
         self._target: npt.NDArray[np.float32] | None = None
         self._glide = QTimer(self)
         self._glide.setInterval(_FRAME_MS)
@@ -146,8 +147,14 @@ class MapCanvas(QWidget):
         """The points' radius in pixels: smaller for many, larger as one zooms in."""
         count = max(len(self.scene.coords), 1)
         base = float(np.clip(15.0 * count**-0.2, 1.1, 5.0))
-        whole = self.view.fitted(self.scene.coords).scale
-        return float(np.clip(base * (self.view.scale / max(whole, 1e-12)) ** 0.3, 1.1, 8.0))
+        return float(np.clip(base * (self.view.scale / max(self._whole_scale(), 1e-12)) ** 0.3, 1.1, 8.0))
+
+    def _whole_scale(self) -> float:
+        """The scale at which every row is in view; found once for the same places and size."""
+        coords, size = self.scene.coords, (self.view.width, self.view.height)
+        if self._whole is None or self._whole[0] is not coords or self._whole[1] != size:
+            self._whole = (coords, size, self.view.fitted(coords).scale)
+        return self._whole[2]
 
     def row_at(self, x: float, y: float) -> int:
         """The row nearest to a pixel within reach, else -1."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
 from kiruviz.jobs.lane import Job
@@ -22,6 +22,9 @@ class JobStrip(QWidget):
         self._jobs: list[Job] = []
         self._said: dict[Job, tuple[float | None, str, float]] = {}
         self._text = label("", "muted")
+        # Of one width, so that the line does not jump with every number.
+        self._text.setFixedWidth(300)
+        self._text.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._bar = QProgressBar()
         self._bar.setFixedWidth(156)
         self._bar.setTextVisible(False)
