@@ -56,7 +56,10 @@ class Commands:
 
     def open_path(self, path: Path) -> None:
         """Open a session, a model folder or file, or a list of words; a failure keeps what is open."""
-        if path.suffix == ".kiru":
+        session = self._window.document.session
+        if session is not None and path.resolve() == session.path:
+            self._window.tell(f"{path.name} is open already.")
+        elif path.suffix == ".kiru":
             self._guarded(lambda: self._use(Session.open(path), path))
         elif path.suffix in (".txt", ".tsv", ".csv") and path.is_file():
             self._window.space_pane.read_file(path)

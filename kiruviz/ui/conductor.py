@@ -82,6 +82,8 @@ class Conductor(QObject):
     def _opened(self, info: spaces.ModelInfo, wanted: Recipe) -> None:
         self.info = info
         self.model_changed.emit(info)
+        if not info.has_tokenizer:  # words cannot be looked up; its rows are shown by number
+            wanted = replace(wanted, rows=Rows())
         self.show_space(wanted)
 
     def use_model_of(self, record: SpaceRecord) -> None:

@@ -85,8 +85,7 @@ class Document(QObject):
 
     def use_session(self, session: Session) -> None:
         """Continue with another session; the former one is closed."""
-        if self.session is not None:
-            self.session.close()
+        self.close()
         self.session = session
         self._forget_space()
         self.session_changed.emit()

@@ -201,6 +201,8 @@ class MainWindow(QMainWindow):
             QTimer.singleShot(0, self._offer_untitled)
         elif path.endswith(".kiru"):
             self.commands.open_path(Path(path))
+            if self.document.session is None:  # it could not be opened, and the banner says why
+                self.conductor.open_model("smollm2")
         else:
             self.commands.open_model(path)
 

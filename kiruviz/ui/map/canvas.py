@@ -180,7 +180,11 @@ class MapCanvas(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         self._measure()
-        painter = QPainter(self)
+        # Ended whatever happens: a painter that outlives the event, in a traceback say, takes Qt down with it.
+        with QPainter(self) as painter:
+            self._paint(painter)
+
+    def _paint(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.fillRect(self.rect(), self.theme.color("background"))
         paint.points(painter, self.scene, self._screen, self.radius, self.theme, self.devicePixelRatioF())
