@@ -94,7 +94,7 @@ def kmeans(
         run = _lloyd(rows, centers, tolerance, progress, (attempt, n_init))
         if best is None or (run.inertia < best.inertia and not _same_clustering(run.labels, best.labels, k)):
             best = run
-    assert best is not None  # noqa: S101  (n_init is at least 1)
+    assert best is not None
     distinct = len(np.unique(best.labels))
     return KMeansResult(best.labels, best.centers + mean, best.inertia, best.n_iter, distinct)
 

@@ -105,13 +105,26 @@ class Lane(QThread):
         self._settings = settings
         self._inbox: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._closing = False
+        self._waiting = 0
+        self._at_work = False
         self._process: multiprocessing.process.BaseProcess | None = None
         self._connection: Connection | None = None
 
     def put(self, job: Job) -> None:
+        self._waiting += 1
         self._inbox.put(job)
         if not self.isRunning():
             self.start()
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether the helper has been given a job that has not ended."""
+        return self._at_work
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no job runs, nor one waits."""
+        return self._waiting == 0
 
     @property
     def pid(self) -> int | None:
@@ -133,6 +146,8 @@ class Lane(QThread):
                 continue
             if not job.cancel_wanted:
                 self._perform(job)
+            self._at_work = False
+            self._waiting -= 1
             job_id = job.job_id
             # A QObject of the main thread must not die here, by the last reference being this one.
             del job
@@ -146,6 +161,7 @@ class Lane(QThread):
         except (EOFError, OSError) as error:
             self._lost(job, f"could not be started ({error})")
             return
+        self._at_work = True
         cancelled_at: float | None = None
         while not self._closing:
             try:

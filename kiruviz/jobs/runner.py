@@ -68,6 +68,10 @@ class JobRunner(QObject):
         if (job := self._by_key.get(key)) is not None:
             job.cancel()
 
+    def job(self, key: str) -> Job | None:
+        """The newest job with this key, if it is still held."""
+        return self._by_key.get(key)
+
     def lane(self, name: LaneName) -> Lane:
         """The lane called `name`, made when it is first asked for."""
         if self._closed:

@@ -65,6 +65,7 @@ class MapCanvas(QWidget):
         self._screen = np.zeros((0, 2), np.float32)
         self._stale = True
         self._touched = False
+        self._wordless = False
         self._pressed_at: QPointF | None = None
         self._dragged_at: QPointF | None = None
         self._lasso: list[QPointF] = []
@@ -87,6 +88,7 @@ class MapCanvas(QWidget):
         self._glide.stop()
         self._target = None
         self._flight = None
+        self._wordless = False
         self.scene = scene
         self._annotator.forget()
         if fit:
@@ -94,8 +96,10 @@ class MapCanvas(QWidget):
             self.view = self.view.fitted(scene.coords)
         self.refresh()
 
-    def move_to(self, coords: npt.NDArray[np.float32]) -> None:
-        """Let the rows go to new places: few of them glide there."""
+    def move_to(self, coords: npt.NDArray[np.float32], final: bool = True) -> None:
+        """Let the rows go to new places: few of them glide there. Many have no words until they are `final`, which
+        keeps each frame short."""
+        self._wordless = not final and len(coords) > _GLIDING_ROWS
         if len(coords) != len(self.scene.coords) or len(coords) > _GLIDING_ROWS or not self.isVisible():
             self.scene.coords = coords
             if not self._touched:
@@ -209,7 +213,8 @@ class MapCanvas(QWidget):
             (float(r.left() - 4), float(r.top() - 4), float(r.right() + 4), float(r.bottom() + 4))
             for r in (w.geometry() for w in self.obstacles if w.isVisible())
         ]
-        self._annotations = self._annotator.annotate(self.scene, self.view, self._screen, self.radius, boxes)
+        words = not self._wordless
+        self._annotations = self._annotator.annotate(self.scene, self.view, self._screen, self.radius, boxes, words)
 
     # Moving
 

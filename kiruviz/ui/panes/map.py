@@ -167,7 +167,7 @@ class MapPane(QWidget):
             return
         if final or (self.canvas.scene.marks and len(coords) <= 5000):
             self.canvas.scene.marks = self._marks(coords)
-        self.canvas.move_to(coords)
+        self.canvas.move_to(coords, final)
 
     def restyle(self) -> None:
         """Colours, names and selection anew."""
