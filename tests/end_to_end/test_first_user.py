@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -61,11 +63,25 @@ def _export(window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     return figure, table
 
 
+@pytest.fixture
+def opened(qtbot: QtBot, home: Path) -> Iterator[Callable[..., MainWindow]]:
+    """Opens windows that are closed at the end."""
+    windows: list[MainWindow] = []
+
+    def open_one(*args: Any) -> MainWindow:
+        windows.append(driving.open_window(*args))
+        return windows[-1]
+
+    yield open_one
+    for window in windows:
+        driving.close_window(window)
+
+
 @pytest.mark.slow
 def test_a_new_user_names_clusters_and_takes_a_figure_away(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Callable[..., MainWindow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window = driving.open_window()
+    window = opened()
     assert len(driving.titles(window)) == 8
     assert len(window.map_pane.canvas.scene.coords) == 200
 
@@ -82,9 +98,9 @@ def test_a_new_user_names_clusters_and_takes_a_figure_away(
 
     path = tmp_path / "my labels.kiru"
     _save_as(window, path, monkeypatch)
-    driving.close_window(window)
+    window.close()
 
-    window = driving.open_window(path)
+    window = opened(path)
     assert sorted(named(window)) == ["numbers", "places", "royalty"]
     assert _resisting(window) == ["all sorts of words"]
     wait_until(lambda: window.conductor.info, "the session's model")
@@ -101,4 +117,3 @@ def test_a_new_user_names_clusters_and_takes_a_figure_away(
         rows = list(csv.DictReader(file))
     assert len(rows) == 200
     assert {"numbers", "places", "royalty"} <= {value for row in rows for value in row.values()}
-    driving.close_window(window)

@@ -60,8 +60,12 @@ def still(window: MainWindow) -> None:
 
 def wake(window: MainWindow) -> None:
     """The window has the keyboard, as after a click on it."""
-    window.activateWindow()
-    assert QTest.qWaitForWindowActive(window)
+
+    def active() -> bool:
+        window.activateWindow()
+        return QApplication.activeWindow() is window
+
+    wait_until(active, "an active window", 10)
 
 
 def close_window(window: MainWindow) -> None:

@@ -123,7 +123,15 @@ def test_every_control_that_takes_the_focus_has_an_accessible_name(window: MainW
             continue
         text = getattr(widget, "text", None)
         kind = widget.metaObject().className()
-        if kind in ("QScrollArea", "QMenuBar", "QMenu", "QComboBoxPrivateContainer", "QComboBoxListView", "QListView"):
+        if kind in (
+            "QLabel",
+            "QScrollArea",
+            "QMenuBar",
+            "QMenu",
+            "QComboBoxPrivateContainer",
+            "QComboBoxListView",
+            "QListView",
+        ):
             continue
         if not (widget.accessibleName() or (callable(text) and kind != "QLineEdit" and text())):
             if widget.parentWidget() is not None and widget.parentWidget().accessibleName():
