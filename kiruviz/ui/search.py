@@ -143,7 +143,8 @@ class TokensPopup(QFrame):
     @property
     def lines(self) -> list[str]:
         """The tokens that are listed, as they are shown."""
-        return [part.text().replace("&&", "&") for part in self._tokens.findChildren(QPushButton)]
+        parts = (item.widget() for i in range(self._list.count()) if (item := self._list.itemAt(i)) is not None)
+        return [part.text().replace("&&", "&") for part in parts if isinstance(part, QPushButton)]
 
     def show_matches(self, count: int, rows: int) -> None:
         noun = "row contains" if count == 1 else "rows contain"
