@@ -36,6 +36,8 @@ class Banner(QFrame):
         """Show a sentence with buttons for `choices`; each also closes the banner."""
         self._sentence = sentence
         if self._content is not None:
+            self._box.removeWidget(self._content)
+            self._content.hide()  # it lives until the event loop turns, and must not be measured or read till then
             self._content.deleteLater()
         content = QWidget()
         box = QVBoxLayout(content)
