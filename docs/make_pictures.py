@@ -120,8 +120,7 @@ class Sitting:
             lambda: (self.window.search.leave(), self.window.commands.color_by("frequency")),
             lambda: self.save("frequency-dark"),
             lambda: (self.window.commands.color_by("cluster"), self.window.show_export_dialog()),
-            lambda: None,
-            lambda: None,
+            *[lambda: None] * 8,  # the preview's helper imports matplotlib first
             lambda: self.window._export_dialog.grab().save(str(PICTURES / "export-dark.png")),
             self.close,
         ]

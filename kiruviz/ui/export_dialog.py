@@ -69,7 +69,9 @@ class ExportDialog(QDialog):
         self.caption = QCheckBox("Caption: how it was made")
         self.theme.setToolTip("The window is dark; paper is usually white" if dark else "")
         content = QWidget()
-        content.setFixedWidth(288)
+        content.setFixedWidth(316)
+        for choice in (self.format, self.preset, self.unit, self.theme, self.labels, self.area):
+            choice.setFixedWidth(176)
         box = QVBoxLayout(content)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(9)

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer
+from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QKeyEvent
 from PySide6.QtWidgets import (
     QDockWidget,
@@ -362,28 +362,47 @@ def _make_dock(spec: DockSpec, panes: list[QWidget], parent: QWidget) -> QDockWi
     box.setContentsMargins(0, 0, 0, 0)
     box.setSpacing(0)
     if spec.scrolls:
-        inside = QWidget()
-        inside.setObjectName("panel")
-        inner = QVBoxLayout(inside)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(0)
-        for pane in panes:
-            inner.addWidget(pane)
-        inner.addStretch(1)
-        area = QScrollArea()
-        area.setObjectName("panel")
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(inside)
-        box.addWidget(area, 1)
+        box.addWidget(_scrolling(panes), 1)
         content.setMinimumWidth(LEFT_WIDTH - 12)
     else:
-        for place, pane in enumerate(panes):
-            box.addWidget(pane, 1 if place == 0 else 0)
+        box.addWidget(panes[0], 1)
+        if panes[1:]:
+            box.addWidget(_scrolling(panes[1:]))
         content.setMinimumWidth(RIGHT_WIDTH - 36)
     dock.setWidget(content)
     dock.setTitleBarWidget(Grip(spec.title))
     return dock
+
+
+class SnugScroll(QScrollArea):
+    """As high as what is in it, where there is room; else it scrolls."""
+
+    def __init__(self, content: QWidget) -> None:
+        super().__init__()
+        self._content = content
+        self.setWidget(content)
+
+    def sizeHint(self) -> QSize:
+        return self._content.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), 150)
+
+
+def _scrolling(panes: list[QWidget]) -> QScrollArea:
+    inside = QWidget()
+    inside.setObjectName("panel")
+    inner = QVBoxLayout(inside)
+    inner.setContentsMargins(0, 0, 0, 0)
+    inner.setSpacing(0)
+    for pane in panes:
+        inner.addWidget(pane)
+    inner.addStretch(1)
+    area = SnugScroll(inside)
+    area.setObjectName("panel")
+    area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    return area
 
 
 def _untitled_sentence(info: UntitledInfo) -> str:

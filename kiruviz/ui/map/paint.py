@@ -112,6 +112,7 @@ def names(painter: QPainter, annotations: Annotations, view: Viewport, theme: Th
             painter.drawLine(QPointF(*anchor.tolist()), QPointF((box[0] + box[2]) / 2, (box[1] + box[3]) / 2))
         font = name_font(mark.italic)
         path = QPainterPath()
+        path.setFillRule(Qt.FillRule.WindingFill)  # letters are drawn with overlapping contours
         path.addText(QPointF(box[0] + 2, box[3] - QFontMetricsF(font).descent()), font, mark.text)
         painter.strokePath(path, halo)
         painter.fillPath(path, QBrush(color))

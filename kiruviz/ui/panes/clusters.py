@@ -15,6 +15,7 @@ from kiruviz.ui.theme import DARK, FONT_PX, Theme, text_font
 from kiruviz.ui.widgets.basics import Section, label, number, plain_tip
 from kiruviz.ui.widgets.tables import RowsModel, Table
 
+_DOTS_PX = 8
 _CONFIDENCE = ("", "●○○", "●●○", "●●●")
 
 
@@ -51,6 +52,8 @@ class ClustersModel(RowsModel):
                 return self._foreground(cluster, index)
             if role == Qt.ItemDataRole.FontRole and index.column() == 1 and cluster.status != "named":
                 return text_font(FONT_PX, italic=True)
+            if role == Qt.ItemDataRole.FontRole and index.column() == 3:
+                return text_font(_DOTS_PX)
             if role == Qt.ItemDataRole.ToolTipRole:
                 return plain_tip(cluster.note) or None
         return super().data(index, role)
