@@ -31,7 +31,7 @@ def recall(what: str, recipe: Recipe, params: dict[str, Any]) -> dict[str, npt.N
     """The arrays kept for this very computation, or None."""
     path = _path(what, recipe, params)
     try:
-        with np.load(path, allow_pickle=False) as kept:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
             arrays = {name: kept[name] for name in kept.files}
         path.touch()
     except (OSError, ValueError, EOFError, zipfile.BadZipFile):

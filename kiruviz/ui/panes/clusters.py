@@ -55,7 +55,7 @@ class ClustersModel(RowsModel):
             if role == Qt.ItemDataRole.FontRole and index.column() == 3:
                 return text_font(_DOTS_PX)
             if role == Qt.ItemDataRole.ToolTipRole:
-                return plain_tip(cluster.note) or None
+                return plain_tip(f"{cluster.title}\n{cluster.note}".strip())
         return super().data(index, role)
 
     def _foreground(self, cluster: Cluster, index: QModelIndex | QPersistentModelIndex) -> QColor:
