@@ -236,10 +236,10 @@ class MainWindow(QMainWindow):
 
     def _show_state(self) -> None:
         """What is on screen, in the status line; the title; which actions are possible."""
-        self._told.stop()
         document, session = self.document, self.document.session
         record = document.record
-        if record is not None:
+        # A sentence that was just said stays for its time.
+        if record is not None and not self._told.isActive():
             kind = "input embedding" if record.recipe.kind == "token" else "output embedding"
             parts = [record.model_title, kind, f"{len(record):,} rows", record.recipe.transform.describe()]
             if document.projection is not None:

@@ -87,13 +87,34 @@ class Field(QWidget):
         self.setLayout(box)
 
 
+class WholeNumber(QSpinBox):
+    """The wheel scrolls the panel over it, unless it has the focus."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+
+class RealNumber(QDoubleSpinBox):
+    """The wheel scrolls the panel over it, unless it has the focus."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+
 def whole_number(value: int, low: int, high: int, width: int = 76) -> QSpinBox:
     """A field for a whole number; it tells its value when the person is done typing."""
-    made = QSpinBox()
+    made = WholeNumber()
     made.setRange(low, high)
     made.setValue(value)
     made.setFixedWidth(width)
     made.setKeyboardTracking(False)
+    made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     made.setGroupSeparatorShown(True)
     return made
 
@@ -101,13 +122,14 @@ def whole_number(value: int, low: int, high: int, width: int = 76) -> QSpinBox:
 def real_number(
     value: float, low: float, high: float, step: float, decimals: int = 2, width: int = 76
 ) -> QDoubleSpinBox:
-    made = QDoubleSpinBox()
+    made = RealNumber()
     made.setDecimals(decimals)
     made.setRange(low, high)
     made.setSingleStep(step)
     made.setValue(value)
     made.setFixedWidth(width)
     made.setKeyboardTracking(False)
+    made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     return made
 
 
