@@ -12,7 +12,6 @@ from statistics import median
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
 from kiruviz.palette import cluster_color
@@ -40,12 +39,11 @@ def ours(coords: np.ndarray, colors: np.ndarray) -> float:
     names = ("",) * len(coords)
     canvas.show_scene(Scene(coords=coords, names=names, colors=colors, importance=np.zeros(len(coords))), fit=True)
     canvas.view = canvas.view.resized(*SIZE).fitted(coords)
-    image = QImage(*SIZE, QImage.Format.Format_ARGB32_Premultiplied)
 
     def pan() -> None:
         canvas.view = canvas.view.moved(3, 1)
         canvas.refresh()
-        canvas.render(image)
+        canvas.grab()
 
     return frames(pan)
 
@@ -58,11 +56,10 @@ def pyqtgraphs(coords: np.ndarray, groups: np.ndarray) -> float:
         x=coords[:, 0], y=coords[:, 1], size=4, pen=None, brush=[brushes[g] for g in groups.tolist()]
     )
     plot.addItem(item)
-    image = QImage(*SIZE, QImage.Format.Format_ARGB32_Premultiplied)
 
     def pan() -> None:
         plot.getViewBox().translateBy(x=0.01, y=0.003)
-        plot.render(image)
+        plot.grab()
 
     return frames(pan)
 

@@ -1,6 +1,6 @@
-"""Many points as one picture: discs stamped into an array, several times quicker than drawing each as an item.
+"""Many points as one picture: discs stamped into an array.
 
-Measured against pyqtgraph's ScatterPlotItem in benchmarks/pan_frame.py.
+numpy alone, since the window's process imports no compiler; benchmarks/pan_frame.py times it.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ def stamp(points: npt.NDArray[np.float32], colors: Pixels, radius: float, width:
         if coverage not in by_coverage:
             by_coverage[coverage] = _premultiplied(shown, coverage)
         pixels[at + (dy * stride + dx)] = by_coverage[coverage]
-    picture = np.ascontiguousarray(
-        pixels.reshape(height + 2 * border, stride)[border : border + height, border : border + width]
-    )
-    image = QImage(picture.data, width, height, width * 4, QImage.Format.Format_ARGB32_Premultiplied)
-    return image.copy()  # the array goes away with this function
+    # The image looks into the array, past the border; copying it would cost as much as stamping.
+    inner = pixels[border * stride + border :]
+    image = QImage(inner.data, width, height, stride * 4, QImage.Format.Format_ARGB32_Premultiplied)
+    image.pixels = inner  # type: ignore[attr-defined]  # Qt keeps no reference: the array lives as long as the image
+    return image
 
 
 def _premultiplied(colors: Pixels, coverage: int) -> Pixels:
