@@ -65,6 +65,7 @@ class MainWindow(QMainWindow):
         self.commands = Commands(self)
         self.actions_by_name = ActionSet(self.commands, self)
         self._export_dialog: ExportDialog | None = None
+        self._shortcuts: ShortcutsDialog | None = None
         self.setWindowTitle("KiruViz")
         self.setWindowIcon(QIcon(str(resource("icons", "kiruviz.svg"))))
         self.setAcceptDrops(True)
@@ -186,6 +187,7 @@ class MainWindow(QMainWindow):
         self.search.lit.connect(self.map_pane.light)
         self.search.chosen.connect(self._go_to_row)
         self.search.token_chosen.connect(self._show_token)
+        document.space_changed.connect(self._told.stop)  # other rows are news enough
         for signal in (document.space_changed, document.labels_changed, document.session_changed):
             signal.connect(self._show_state)
         document.coords_changed.connect(lambda _: self._show_state())
@@ -234,18 +236,24 @@ class MainWindow(QMainWindow):
     def show_sentence(self, sentence: str) -> None:
         self.show_error(JobError(sentence))
 
+    def state_line(self) -> str:
+        """What is on screen: model, table, rows, transform, projection."""
+        record = self.document.record
+        if record is None:
+            return ""
+        kind = "input embedding" if record.recipe.kind == "token" else "output embedding"
+        parts = [record.model_title, kind, f"{len(record):,} rows", record.recipe.transform.describe()]
+        if self.document.projection is not None:
+            method, params = self.document.projection
+            parts.append(f"UMAP {params.get('metric', '')}".strip() if method == "umap" else "PCA")
+        return " · ".join(parts)
+
     def _show_state(self) -> None:
         """What is on screen, in the status line; the title; which actions are possible."""
         document, session = self.document, self.document.session
-        record = document.record
         # A sentence that was just said stays for its time.
-        if record is not None and not self._told.isActive():
-            kind = "input embedding" if record.recipe.kind == "token" else "output embedding"
-            parts = [record.model_title, kind, f"{len(record):,} rows", record.recipe.transform.describe()]
-            if document.projection is not None:
-                method, params = document.projection
-                parts.append(f"UMAP {params.get('metric', '')}".strip() if method == "umap" else "PCA")
-            self.status.setText(" · ".join(parts))
+        if not self._told.isActive():
+            self.status.setText(self.state_line())
         name = session.title if session is not None else "KiruViz"
         self.setWindowTitle(f"{name} – KiruViz" if session is not None else name)
         actions = self.actions_by_name
@@ -299,6 +307,8 @@ class MainWindow(QMainWindow):
             self.tell("There is no map to export yet.")
             return
         self.keep_view()
+        if self._export_dialog is not None:
+            self._export_dialog.close()
         self._export_dialog = ExportDialog(self, self.map_pane.view())
         self._export_dialog.open()
 
@@ -310,7 +320,9 @@ class MainWindow(QMainWindow):
             session.set_view("map", {"color_by": view.color_by, "rectangle": view.rectangle})
 
     def show_shortcuts(self) -> None:
-        ShortcutsDialog(self).open()
+        if self._shortcuts is None:
+            self._shortcuts = ShortcutsDialog(self)
+        self._shortcuts.open()
 
     # The window itself
 
@@ -362,12 +374,12 @@ def _make_dock(spec: DockSpec, panes: list[QWidget], parent: QWidget) -> QDockWi
     box.setContentsMargins(0, 0, 0, 0)
     box.setSpacing(0)
     if spec.scrolls:
-        box.addWidget(_scrolling(panes), 1)
+        box.addWidget(_scrolling(panes, spec.title), 1)
         content.setMinimumWidth(LEFT_WIDTH - 12)
     else:
         box.addWidget(panes[0], 1)
         if panes[1:]:
-            box.addWidget(_scrolling(panes[1:]))
+            box.addWidget(_scrolling(panes[1:], spec.title))
         content.setMinimumWidth(RIGHT_WIDTH - 36)
     dock.setWidget(content)
     dock.setTitleBarWidget(Grip(spec.title))
@@ -389,7 +401,7 @@ class SnugScroll(QScrollArea):
         return QSize(super().minimumSizeHint().width(), 150)
 
 
-def _scrolling(panes: list[QWidget]) -> QScrollArea:
+def _scrolling(panes: list[QWidget], title: str) -> QScrollArea:
     inside = QWidget()
     inside.setObjectName("panel")
     inner = QVBoxLayout(inside)
@@ -399,6 +411,7 @@ def _scrolling(panes: list[QWidget]) -> QScrollArea:
         inner.addWidget(pane)
     inner.addStretch(1)
     area = SnugScroll(inside)
+    area.setAccessibleName(title)
     area.setObjectName("panel")
     area.setWidgetResizable(True)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -41,7 +41,7 @@ def shown(window: MainWindow) -> tuple[str, dict[str, object]]:
 
 def test_umap_follows_pca_by_itself(window: MainWindow, pane: DrawingPane) -> None:
     assert shown(window)[0] == "umap"
-    assert "UMAP cosine" in window.status.text()
+    assert "UMAP cosine" in window.state_line()
     assert pane.note.text() == "UMAP, cosine, seed 0"
 
 
@@ -49,7 +49,7 @@ def test_pca_and_umap_are_a_choice(window: MainWindow, pane: DrawingPane) -> Non
     choose(pane.method, "pca")
     wait_until(lambda: shown(window)[0] == "pca", "PCA")
     assert not pane.umap_box.isVisible()
-    assert "PCA" in window.status.text()
+    assert "PCA" in window.state_line()
     choose(pane.method, "umap")
     wait_until(lambda: shown(window)[0] == "umap", "UMAP")
     assert pane.umap_box.isVisible()

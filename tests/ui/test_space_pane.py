@@ -83,7 +83,7 @@ def test_typed_words_are_drawn_and_fewer_than_k_make_as_many_clusters(window: Ma
     assert record is not None
     assert record.names == ("king", "queen", "seven", "hippopotamuses")
     assert len(driving.titles(window)) == 4
-    assert "4 rows" in window.status.text()
+    assert "4 rows" in window.state_line()
 
 
 def test_one_word_is_a_map_too(window: MainWindow, pane: SpacePane) -> None:
@@ -170,7 +170,7 @@ def test_each_switch_makes_another_map_and_stands_in_the_status_line(
             click({"center": pane.center, "unit": pane.unit}[switch])
 
     changed(window, act)
-    wait_until(lambda: words in window.status.text(), "the transform, once what was carried over has been told")
+    wait_until(lambda: words in window.state_line(), "the transform, once what was carried over has been told")
 
 
 def test_names_are_carried_to_other_rows_and_undo_brings_rows_and_names_back(
@@ -209,7 +209,7 @@ def test_undo_while_other_rows_are_on_their_way_does_no_harm(window: MainWindow,
 def test_the_output_embedding_is_a_table_to_choose(window: MainWindow, pane: SpacePane) -> None:
     assert [pane.table.itemData(i) for i in range(pane.table.count())] == ["token", "output"]
     changed(window, lambda: choose(pane.table, "output"))
-    assert "output embedding" in window.status.text()
+    assert "output embedding" in window.state_line()
 
 
 def test_words_from_a_file(window: MainWindow, pane: SpacePane, tmp_path: Path) -> None:
