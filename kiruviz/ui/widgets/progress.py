@@ -15,12 +15,13 @@ _SHOW_AFTER_MS = 250
 
 
 class JobStrip(QWidget):
-    """Shows the newest unfinished job, and how many more there are."""
+    """Shows the job that spoke last, and how many more there are; Cancel is for the newest."""
 
     def __init__(self) -> None:
         super().__init__()
         self._jobs: list[Job] = []
         self._said: dict[Job, tuple[float | None, str, float]] = {}
+        self._speaking: Job | None = None
         self._text = label("", "muted")
         # Of one width, so that the line does not jump with every number.
         self._text.setFixedWidth(300)
@@ -58,14 +59,15 @@ class JobStrip(QWidget):
         self._delay.start()
 
     def cancel(self) -> None:
-        """Cancel the job that is shown."""
+        """Cancel the newest job."""
         if self.job is not None:
             self.job.cancel()
 
     def _progress(self, job: Job, fraction: float | None, message: str) -> None:
         began = self._said[job][2] if job in self._said and self._said[job][0] is not None else time.monotonic()
         self._said[job] = (fraction, message, began)
-        if job is self.job and not self._delay.isActive():
+        self._speaking = job
+        if not self._delay.isActive():
             self._refresh()
 
     def _over(self, job: Job) -> None:
@@ -78,7 +80,8 @@ class JobStrip(QWidget):
             self._refresh()
 
     def _refresh(self) -> None:
-        job = self.job
+        # The newest job may wait behind the one that runs: the running one has something to say.
+        job = self._speaking if self._speaking in self._jobs else self.job
         if job is None:
             return
         fraction, message, began = self._said[job]
