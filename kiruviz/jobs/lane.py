@@ -16,6 +16,8 @@ from kiruviz.jobs.helper import HelperSettings, JobError, serve
 
 # How often the worker looks for a wish to cancel or to close while a job runs.
 _LOOK_EVERY = 0.05
+# A helper that is gone this soon was dying already when it was given the job, which then gets another.
+_DEAD_ON_ARRIVAL = 0.2
 # After the wish to cancel a job has this long to stop by itself; then its helper is killed.
 GRACE = 0.8
 
@@ -154,20 +156,24 @@ class Lane(QThread):
             self.released.emit(job_id)
         self._drop_helper()
 
-    def _perform(self, job: Job) -> None:
+    def _perform(self, job: Job, once_more: bool = True) -> None:
         try:
-            connection = self._helper()
-            connection.send(job.request)
+            connection = self._given(job)
         except (EOFError, OSError) as error:
             self._lost(job, f"could not be started ({error})")
             return
         self._at_work = True
+        given_at = time.monotonic()
         cancelled_at: float | None = None
         while not self._closing:
             try:
                 if wait([connection], _LOOK_EVERY) and self._pass_on(connection.recv(), job):
                     return
             except (EOFError, OSError):
+                if once_more and time.monotonic() - given_at < _DEAD_ON_ARRIVAL:
+                    self._drop_helper()
+                    self._perform(job, once_more=False)
+                    return
                 self._lost(job, self._cause_of_death())
                 return
             if job.cancel_wanted:
@@ -179,6 +185,17 @@ class Lane(QThread):
                 elif now - cancelled_at > GRACE:
                     self._drop_helper()
                     return
+
+    def _given(self, job: Job) -> Connection:
+        """The connection to a helper that was given the job. One that died while it was idle is replaced."""
+        connection = self._helper()
+        try:
+            connection.send(job.request)
+        except OSError:
+            self._drop_helper()
+            connection = self._helper()
+            connection.send(job.request)
+        return connection
 
     def _pass_on(self, message: tuple[Any, ...], job: Job) -> bool:
         """Tell the job what its helper said; True when that was the last word."""
