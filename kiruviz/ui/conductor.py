@@ -14,6 +14,7 @@ from kiruviz.jobs.lane import Job
 from kiruviz.jobs.runner import JobRunner
 from kiruviz.models.rows import read_words
 from kiruviz.paths import resource
+from kiruviz.session.labels import LabelSet
 from kiruviz.session.records import PackedSpace, SpaceRecord
 from kiruviz.space import Kind, Metric, Recipe, Rows, Transform
 from kiruviz.tasks import maps, remembered, spaces
@@ -273,16 +274,22 @@ class Conductor(QObject):
         return record is not None and record.recipe == recipe
 
     def _clustered(self, outcome: maps.ClusterOutcome) -> None:
+        session = self.document.session
+        former = session.labels if session is not None else None
         self.document.set_clusters(outcome)
-        self._tell_carried(outcome)
+        if former is not None:
+            self._tell_carried(outcome, former)
 
-    def _tell_carried(self, outcome: maps.ClusterOutcome) -> None:
-        labels = self.document.labels
-        if labels is None or not outcome.carried:
-            return
-        kept = [labels.clusters[new].title for new in outcome.carried if labels.clusters[new].status != "unnamed"]
-        if kept:
-            self.told.emit(f"Names carried over: {', '.join(kept)}. Undo brings the former clusters back.")
+    def _tell_carried(self, outcome: maps.ClusterOutcome, former: LabelSet) -> None:
+        """Which names the new clusters took over, and which found no cluster: nothing is dropped silently."""
+        answered = [c for c in former.clusters.values() if c.status != "unnamed"]
+        lives_on = set(outcome.carried.values())
+        kept = [c.title for c in answered if c.cluster_id in lives_on]
+        lost = [c.title for c in answered if c.cluster_id not in lives_on]
+        parts = [f"Names carried over: {', '.join(kept)}."] if kept else []
+        parts += [f"No cluster for: {', '.join(lost)}."] if lost else []
+        if parts:
+            self.told.emit(" ".join([*parts, "Undo brings the former clusters back."]))
 
     def split(self, cluster_id: int) -> None:
         """Split one cluster by re-clustering its members alone."""

@@ -242,7 +242,8 @@ class MainWindow(QMainWindow):
         if record is None:
             return ""
         kind = "input embedding" if record.recipe.kind == "token" else "output embedding"
-        parts = [record.model_title, kind, f"{len(record):,} rows", record.recipe.transform.describe()]
+        rows = "1 row" if len(record) == 1 else f"{len(record):,} rows"
+        parts = [record.model_title, kind, rows, record.recipe.transform.describe()]
         if self.document.projection is not None:
             method, params = self.document.projection
             parts.append(f"UMAP {params.get('metric', '')}".strip() if method == "umap" else "PCA")

@@ -124,6 +124,18 @@ def test_another_k_carries_the_names_and_says_so(window: MainWindow, pane: Drawi
     assert pane.k.value() == 8
 
 
+def test_a_name_that_finds_no_cluster_is_told_and_undo_brings_it_back(window: MainWindow, pane: DrawingPane) -> None:
+    smallest = min(window.document.labels.sizes().items(), key=lambda item: item[1])[0]
+    window.document.label(lambda s: s.rename(smallest, "too small to live on"))
+    pane.k.setValue(1)
+    click(pane.cluster_button)
+    wait_until(lambda: len(driving.titles(window)) == 1, "one cluster")
+    assert "No cluster for: too small to live on" in window.status.text()
+    window.commands.undo()
+    assert "too small to live on" in named(window)
+    window.commands.undo()
+
+
 def test_the_silhouette_over_k_is_there_to_pick_from(window: MainWindow, pane: DrawingPane) -> None:
     pane.apply()
     wait_until(lambda: len(window.document.silhouettes) > 1, "silhouettes")
