@@ -65,6 +65,7 @@ class Conductor(QObject):
         self.choice = MapChoice()
         self._layout_warm = False
         runner.lane("layout").helper_lost.connect(self._layout_lost)
+        document.space_changed.connect(self._follow_model)
 
     def warm_up(self) -> None:
         """Start what the first map will need while the model is still opening."""
@@ -85,7 +86,13 @@ class Conductor(QObject):
         self.model_changed.emit(info)
         if not info.has_tokenizer:  # words cannot be looked up; its rows are shown by number
             wanted = replace(wanted, rows=Rows())
-        self.show_space(wanted)
+        self.show_space(wanted).failed.connect(lambda _: self._follow_model())
+
+    def _follow_model(self) -> None:
+        """Undo may lead back to another model's rows, and a model's map may fail: go back to the rows' model."""
+        record = self.document.record
+        if record is not None and self.info is not None and record.recipe.identity != self.info.card.identity:
+            self.use_model_of(record)
 
     def use_model_of(self, record: SpaceRecord) -> None:
         """After a session was opened: open its model quietly, so that neighbours and new maps work."""
@@ -386,7 +393,9 @@ class Conductor(QObject):
     def _table(self) -> tuple[str, Kind, Transform]:
         assert self.info is not None
         recipe = self.document.record.recipe if self.document.record is not None else Recipe(self.info.card.source)
-        return (self.info.card.source, recipe.kind, recipe.transform)
+        # While another model is opening, the rows on the map are still the former one's.
+        other = bool(recipe.identity) and recipe.identity != self.info.card.identity
+        return (recipe.model if other else self.info.card.source, recipe.kind, recipe.transform)
 
     def _model_at_hand(self) -> bool:
         if self.info is None:

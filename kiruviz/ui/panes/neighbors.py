@@ -96,6 +96,7 @@ class NeighborsPane(QWidget):
         self._document = document
         self._conductor = conductor
         self._query: tuple[tuple[int, ...], str] | None = None
+        self._identity = ""  # of the model whose rows are asked about
         self.found: NeighborList | None = None
         self.metric_choice = Choice([(m, _METRIC_NAMES[m]) for m in METRICS], "Metric")
         self.metric_choice.setFixedWidth(106)
@@ -150,7 +151,12 @@ class NeighborsPane(QWidget):
         self.ask((row_id,) if row_id >= 0 else (), record.names[focus])
 
     def _space_changed(self) -> None:
-        """The same token under another transform or table has other neighbours."""
+        """The same token under another transform or table has other neighbours; in another model it is another row."""
+        record = self._document.record
+        if record is not None and record.recipe.identity != self._identity:
+            self._identity = record.recipe.identity
+            self._query = self.found = None
+            self._show_content(False)
         self._ask()
 
     def _show(self, found: NeighborList) -> None:
