@@ -147,7 +147,7 @@ class TokensPopup(QFrame):
         return [part.text().replace("&&", "&") for part in parts if isinstance(part, QPushButton)]
 
     def show_matches(self, count: int, rows: int) -> None:
-        noun = "row contains" if count == 1 else "rows contain"
+        noun = "rows contains" if count == 1 else "rows contain"
         self._matches.setText(f"{count:,} of {rows:,} {noun} it" + (" · Enter goes there" if count else ""))
         if not self.isVisible():
             self._heading.hide()
