@@ -62,7 +62,7 @@ class ExportDialog(QDialog):
         self.labels = Choice([("auto", "Words and names"), ("names", "Cluster names"), ("none", "None")], "Labels")
         self.area = Choice([("all", "Whole map"), ("view", "As on screen")], "Area")
         self.title = QLineEdit()
-        self.title.setPlaceholderText("No title")
+        self.title.setPlaceholderText("Title: the model and its rows")
         self.title.setAccessibleName("Title")
         self.legend = QCheckBox("Legend")
         self.legend.setChecked(True)
