@@ -87,9 +87,9 @@ def serve(connection: Connection, settings: HelperSettings) -> None:
             return
         if message[0] == "cancel":  # of a job that ended while the message was on its way
             continue
-        answer = _answer(connection, *message)
         try:
-            connection.send(answer)
+            connection.send(("started", message[0]))
+            connection.send(_answer(connection, *message))
         except (BrokenPipeError, OSError):
             return
 

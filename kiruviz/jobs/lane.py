@@ -16,8 +16,6 @@ from kiruviz.jobs.helper import HelperSettings, JobError, serve
 
 # How often the worker looks for a wish to cancel or to close while a job runs.
 _LOOK_EVERY = 0.05
-# A helper that is gone this soon was dying already when it was given the job, which then gets another.
-_DEAD_ON_ARRIVAL = 0.2
 # After the wish to cancel a job has this long to stop by itself; then its helper is killed.
 GRACE = 0.8
 
@@ -120,7 +118,7 @@ class Lane(QThread):
 
     @property
     def is_at_work(self) -> bool:
-        """Whether the helper has been given a job that has not ended."""
+        """Whether the helper has taken a job that has not ended."""
         return self._at_work
 
     @property
@@ -162,15 +160,13 @@ class Lane(QThread):
         except (EOFError, OSError) as error:
             self._lost(job, f"could not be started ({error})")
             return
-        self._at_work = True
-        given_at = time.monotonic()
         cancelled_at: float | None = None
         while not self._closing:
             try:
                 if wait([connection], _LOOK_EVERY) and self._pass_on(connection.recv(), job):
                     return
             except (EOFError, OSError):
-                if once_more and time.monotonic() - given_at < _DEAD_ON_ARRIVAL:
+                if once_more and not self._at_work:  # it died before it took the job: another takes it
                     self._drop_helper()
                     self._perform(job, once_more=False)
                     return
@@ -201,6 +197,9 @@ class Lane(QThread):
         """Tell the job what its helper said; True when that was the last word."""
         what, job_id, *values = message
         if job_id != job.job_id:
+            return False
+        if what == "started":
+            self._at_work = True
             return False
         job.tell(what, tuple(values) if what == "progress" else values[0] if values else None)
         return what in ("done", "error", "cancelled")
