@@ -93,6 +93,15 @@ def list_sets(connection: sqlite3.Connection) -> list[LabelSetInfo]:
     ]
 
 
+def latest_answered(connection: sqlite3.Connection, space_id: int) -> int | None:
+    """The newest set over these rows in which a cluster is named or resists, None where there is none."""
+    row = connection.execute(
+        "SELECT max(set_id) FROM label_sets JOIN clusters USING (set_id) WHERE space_id = ? AND status <> 'unnamed'",
+        (space_id,),
+    ).fetchone()
+    return None if row[0] is None else int(row[0])
+
+
 def write_patch(connection: sqlite3.Connection, patch: Patch, labels: LabelSet) -> None:
     """Make the file say what `labels`, the set after `patch`, says."""
     if patch.switches:

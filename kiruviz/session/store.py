@@ -138,6 +138,11 @@ class Session(SessionFile):
         with files.reading(self.path):
             return journal.list_sets(self._connection)
 
+    def answered_set(self, space_id: int) -> int | None:
+        """The newest set of clusters over these rows in which one is named or resists, to `restore_set`."""
+        with files.reading(self.path):
+            return journal.latest_answered(self._connection, space_id)
+
     def restore_set(self, set_id: int) -> LabelSet:
         """Make an earlier set the current one again; undoable. KeyError if there is none of that id."""
         former = self._current()

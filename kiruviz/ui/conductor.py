@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -168,7 +168,9 @@ class Conductor(QObject):
             self._first_picture(recipe)
         else:
             self.document.set_projection(known.pca)
-        if known.clusters is None or former is not None:
+        if former is not None and self.document.restore_answers():
+            self.told.emit("The clusters you named on these rows are back. Undo returns to the ones before.")
+        elif known.clusters is None or former is not None:
             self._cluster(recipe, former)
         else:
             self._clustered(known.clusters)
@@ -190,8 +192,13 @@ class Conductor(QObject):
             self._first_picture(record.recipe)
         elif (before.method, before.params) != (choice.method, choice.params) or not self._shows(choice):
             self._project(record.recipe)
-        if before.clusters != choice.clusters or self.document.labels is None:
+        if not self._grouped_by(choice.clusters):
             self._cluster(record.recipe, self._former())
+
+    def _grouped_by(self, spec: ClusterSpec) -> bool:
+        """Whether the clusters on screen, which undo may have brought back, are those of `spec`."""
+        labels = self.document.labels
+        return labels is not None and labels.params == asdict(spec)
 
     def _shows(self, choice: MapChoice) -> bool:
         shown = self.document.projection
@@ -303,7 +310,7 @@ class Conductor(QObject):
         document = self.document
         if document.labels is None or document.record is None or not self._model_at_hand():
             return
-        members = document.labels.members(cluster_id)
+        set_id, members = document.labels.set_id, document.labels.members(cluster_id)
         if len(members) < 2:
             self.told.emit("A cluster of one row cannot be split.")
             return
@@ -311,13 +318,15 @@ class Conductor(QObject):
         job = self.runner.start(
             "analysis", "Splitting the cluster", maps.split_members, recipe, members, seed, key="split"
         )
-        job.succeeded.connect(lambda parts: self._split(cluster_id, members, np.asarray(parts, np.int32)))
+        job.succeeded.connect(lambda parts: self._split(set_id, cluster_id, members, np.asarray(parts, np.int32)))
         job.failed.connect(self.failed)
 
-    def _split(self, cluster_id: int, members: npt.NDArray[np.int64], parts: npt.NDArray[np.int32]) -> None:
+    def _split(
+        self, set_id: int, cluster_id: int, members: npt.NDArray[np.int64], parts: npt.NDArray[np.int32]
+    ) -> None:
         """Split the cluster if it is still what it was when the parts were asked for."""
         labels = self.document.labels
-        if labels is not None and np.array_equal(labels.members(cluster_id), members):
+        if labels is not None and labels.set_id == set_id and np.array_equal(labels.members(cluster_id), members):
             self.document.label(lambda session: session.split(cluster_id, parts))
 
     def describe(self) -> None:

@@ -143,6 +143,17 @@ class Document(QObject):
         self.session.set_clusters(self.space_id, "kmeans", params, outcome.assignment, carried)
         self._labels_replaced()
 
+    def restore_answers(self) -> bool:
+        """Bring back the clusters that were named on these rows earlier, if any were. Can be undone."""
+        if self.session is None or self.space_id is None:
+            return False
+        earlier = self.session.answered_set(self.space_id)
+        if earlier is None:
+            return False
+        self.session.restore_set(earlier)
+        self._labels_replaced()
+        return True
+
     def set_evidence(self, evidence: dict[int, Evidence]) -> None:
         self.evidence = evidence
         self.evidence_changed.emit()

@@ -25,7 +25,8 @@ from PySide6.QtWidgets import (
 from kiruviz.jobs.helper import JobError
 from kiruviz.jobs.runner import JobRunner
 from kiruviz.paths import cache_dir, resource
-from kiruviz.session.recover import UntitledInfo, find_untitled
+from kiruviz.session.recover import UntitledInfo
+from kiruviz.tasks import recovery
 from kiruviz.ui.actions import ActionSet
 from kiruviz.ui.commands import Commands
 from kiruviz.ui.conductor import Conductor
@@ -200,7 +201,7 @@ class MainWindow(QMainWindow):
         self.conductor.warm_up()
         if path is None:
             self.conductor.open_model("smollm2")
-            QTimer.singleShot(0, self._offer_untitled)
+            self._look_for_untitled()
         elif path.endswith(".kiru"):
             self.commands.open_path(Path(path))
             if self.document.session is None:  # it could not be opened, and the banner says why
@@ -208,9 +209,13 @@ class MainWindow(QMainWindow):
         else:
             self.commands.open_model(path)
 
-    def _offer_untitled(self) -> None:
+    def _look_for_untitled(self) -> None:
+        # In the lane that opens the model: it is done before this window has a session of its own.
+        job = self.runner.start("model", "Looking for sessions", recovery.untitled_sessions, quiet=True)
+        job.succeeded.connect(self._offer_untitled)
+
+    def _offer_untitled(self, found: list[UntitledInfo]) -> None:
         """Offer the newest session that was left without a name."""
-        found = find_untitled()
         if found:
             info = found[0]
             self.map_pane.banner.say(
@@ -360,6 +365,7 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Keep view and layout, end every job. What was named is on disk already."""
         self.settings.keep_layout(self.saveGeometry(), QByteArray(self.saveState()))
+        self.this_cluster.keep_typed()
         self.keep_view()
         self.runner.close()
         self.document.close()

@@ -12,12 +12,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 from PySide6.QtCore import Qt, QTimer
 
 from kiruviz.figures.spec import FigureSpec
-from kiruviz.space import Rows
+from kiruviz.session.records import SpaceRecord
+from kiruviz.session.store import Session
+from kiruviz.space import Recipe, Rows
 from kiruviz.tasks import exports
 from kiruviz.tasks.maps import ClusterSpec
 from kiruviz.ui.conductor import MapChoice
@@ -96,6 +99,17 @@ def best_gap(what: str, measure: Callable[[], float]) -> None:
     assert min(gaps) <= LONGEST_GAP_MS
 
 
+def leave_session() -> None:
+    """An untitled session with a name in it, as a crash leaves it."""
+    session = Session.untitled()
+    rows = np.arange(300)
+    recipe = Recipe("smollm2", rows=Rows(words=("a",), title="left over"))
+    session.add_space(SpaceRecord(recipe, tuple(map(str, rows)), rows, {}, "SmolLM2"))
+    session.set_clusters(1, "kmeans", {}, rows % 8)
+    session.rename(0, "left over")
+    session.close()
+
+
 def cluster_all(window: MainWindow, seed: int) -> None:
     window.conductor.draw(MapChoice("pca", {}, ClusterSpec(8, 3, seed)))
 
@@ -112,16 +126,21 @@ def running(window: MainWindow, key: str):
     return window.runner.job(key)
 
 
+def measured_start(qtbot, qapp) -> tuple[float, MainWindow]:
+    """The longest gap from the moment a window is on screen to its map, and the window."""
+    made = MainWindow(ThemeKeeper(qapp, "dark"), Settings())
+    made.resize(1440, 900)
+    with qtbot.waitExposed(made):
+        made.show()
+    meter = GapMeter()
+    meter.start()
+    open_starter(qtbot, made)
+    return meter.stop(), made
+
+
 def test_gap_while_the_starter_opens_for_the_first_time(qtbot, qapp, own_cache):
     def measure() -> float:
-        made = MainWindow(ThemeKeeper(qapp, "dark"), Settings())
-        made.resize(1440, 900)
-        with qtbot.waitExposed(made):
-            made.show()
-        meter = GapMeter()
-        meter.start()
-        open_starter(qtbot, made)
-        gap = meter.stop()
+        gap, made = measured_start(qtbot, qapp)
         made.close()
         made.deleteLater()
         for path in own_cache.glob("m*/*"):  # the next try opens for the first time as well
@@ -161,6 +180,36 @@ def test_gaps_while_the_whole_vocabulary_is_worked_on(qtbot, window, tmp_path):
     best_gap("k-means groups the whole vocabulary", clusters)
     best_gap("the figure of the whole vocabulary is written", figure)
     best_gap("UMAP unfolds the whole vocabulary", umap)
+
+
+def test_gap_while_the_whole_vocabulary_comes_onto_the_map(qtbot, window):
+    open_starter(qtbot, window)
+    everyday = window.document.record.recipe
+    meter = GapMeter()
+
+    def vocabulary() -> float:
+        meter.start()
+        show_vocabulary(qtbot, window)
+        gap = meter.stop()
+        with qtbot.waitSignal(window.document.labels_changed, timeout=WAIT_MS):
+            window.conductor.show_space(everyday)
+        return gap
+
+    best_gap("the whole vocabulary comes onto the map", vocabulary)
+
+
+def test_gap_at_a_start_with_many_sessions_left_over(qtbot, qapp):
+    for _ in range(20):
+        leave_session()
+
+    def measure() -> float:
+        gap, made = measured_start(qtbot, qapp)
+        assert "A session without a name" in made.map_pane.banner.text
+        made.close()
+        made.deleteLater()
+        return gap
+
+    best_gap("a start finds 20 sessions left over", measure)
 
 
 def test_cancel_ends_each_job_within_a_second_and_keeps_the_warm_helper_where_it_can(qtbot, window, tmp_path):

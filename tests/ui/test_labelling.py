@@ -290,3 +290,37 @@ def test_focus_is_never_lost_while_labelling(window: MainWindow) -> None:
     for keys in ("r", "n", "r", "1", "u"):
         press_focus(keys)
         assert QApplication.focusWidget() is window.clusters_pane.table
+
+
+def test_a_name_that_is_typed_is_kept_when_one_goes_on_without_enter(window: MainWindow) -> None:
+    press(window.clusters_pane.table, Key.Key_Return)
+    press(window.this_cluster.name, *"calendar")
+    window.commands.go_to_cluster(3)
+    labels = window.document.labels
+    assert labels is not None
+    assert labels.clusters[0].name == "calendar"
+    assert status(window, 3) == "unnamed"
+    assert window.this_cluster.name.text() == ""
+
+
+def test_a_name_that_is_typed_is_kept_when_the_focus_goes_elsewhere(window: MainWindow) -> None:
+    press(window.clusters_pane.table, Key.Key_Return)
+    press(window.this_cluster.name, *"calendar")
+    window.search.setFocus(Qt.FocusReason.MouseFocusReason)
+    assert named(window) == ["calendar"]
+    window.commands.undo()
+    assert named(window) == []
+
+
+def test_a_name_that_is_left_with_esc_is_not_kept(window: MainWindow) -> None:
+    press(window.clusters_pane.table, Key.Key_Return)
+    press(window.this_cluster.name, *"calendar", Key.Key_Escape)
+    window.commands.go_to_cluster(3)
+    assert named(window) == []
+
+
+def test_enter_without_a_change_takes_no_answer_away(window: MainWindow) -> None:
+    window.commands.resist()
+    press(window.clusters_pane.table, Key.Key_Return)
+    press(window.this_cluster.name, Key.Key_Return)
+    assert status(window, 0) == "resists"

@@ -229,3 +229,31 @@ def test_a_file_that_holds_no_text_is_refused_in_a_sentence(window: MainWindow, 
     wait_until(lambda: window.map_pane.banner.text, "a sentence")
     assert "picture.txt" in window.map_pane.banner.text
     assert window.document.record is not None
+
+
+def test_rows_that_come_back_bring_their_names_back(window: MainWindow, pane: SpacePane) -> None:
+    record = window.document.record
+    assert record is not None
+    everyday = record.recipe
+    type_words(window, pane, "king", "queen", "seven")
+    changed(window, lambda: click(pane.show_rows))
+    assert len(driving.titles(window)) == 3
+    changed(window, lambda: window.commands.show_space(everyday))
+    assert named(window) == ["kept"]
+    assert len(driving.titles(window)) == 8
+    assert "are back" in window.status.text()
+    window.commands.undo()
+    record = window.document.record
+    assert record is not None
+    assert record.names == ("king", "queen", "seven")
+
+
+def test_words_dropped_while_no_model_is_open_are_answered(window: MainWindow, pane: SpacePane, tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("king\nqueen\n")
+    info, pane._info = pane._info, None
+    try:
+        pane.read_file(path)
+    finally:
+        pane._info = info
+    assert "open one from the Model menu" in window.map_pane.banner.text

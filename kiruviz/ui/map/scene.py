@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
+
+from kiruviz.space import display_name
 
 
 def _no_rows() -> npt.NDArray[np.int64]:
@@ -26,6 +29,31 @@ class NameMark:
     size: int
 
 
+class ShownWords(Sequence[str]):
+    """Row names as words of the map, each made when it is asked for: of 50,000 a look shows a few hundred."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[str]: ...
+
+    def __getitem__(self, row: int | slice) -> str | Sequence[str]:
+        return ShownWords(self._names[row]) if isinstance(row, slice) else _word(self._names[row])
+
+
+def _word(name: str) -> str:
+    """A word as it stands on the map: without the mark of a leading space, which nearly all have there."""
+    shown = display_name(name)
+    return shown[1:] if shown.startswith("·") and len(shown) > 1 else shown
+
+
 @dataclass
 class Scene:
     """Everything on the map.
@@ -41,7 +69,7 @@ class Scene:
     """
 
     coords: npt.NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 2), np.float32))
-    names: tuple[str, ...] = ()
+    names: Sequence[str] = ()
     colors: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     importance: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     lit: npt.NDArray[np.int64] = field(default_factory=_no_rows)

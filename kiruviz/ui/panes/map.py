@@ -12,14 +12,13 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWi
 
 from kiruviz.analysis.placement import densest_spot
 from kiruviz.palette import cluster_color, neutral_color
-from kiruviz.space import display_name
 from kiruviz.tasks.exports import MapView
 from kiruviz.ui.conductor import Conductor
 from kiruviz.ui.document import Document
 from kiruviz.ui.map.canvas import MapCanvas
 from kiruviz.ui.map.colouring import COLOR_BY, ColorBy, color_rows
 from kiruviz.ui.map.hover_card import HoverCard
-from kiruviz.ui.map.scene import NameMark, Scene
+from kiruviz.ui.map.scene import NameMark, Scene, ShownWords
 from kiruviz.ui.theme import Theme
 from kiruviz.ui.widgets.banner import Banner
 from kiruviz.ui.widgets.basics import Choice, button, label
@@ -159,7 +158,7 @@ class MapPane(QWidget):
         if record is None or coords is None:
             return
         if len(self.canvas.scene.coords) != len(coords):
-            scene = Scene(coords=coords, names=tuple(_word(name) for name in record.names))
+            scene = Scene(coords=coords, names=ShownWords(record.names))
             zipf = np.asarray(record.columns["zipf"], float)
             scene.importance = np.where(np.isfinite(zipf), zipf, 0.0)
             self._style(scene)
@@ -346,9 +345,3 @@ class KindLegend(QFrame):
     def place(self) -> None:
         self.adjustSize()
         self.move(20, self._parent.height() - self.height() - 18)
-
-
-def _word(name: str) -> str:
-    """A word as it stands on the map: without the mark of a leading space, which nearly all have there."""
-    shown = display_name(name)
-    return shown[1:] if shown.startswith("·") and len(shown) > 1 else shown

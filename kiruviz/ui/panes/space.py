@@ -202,7 +202,9 @@ class SpacePane(QWidget):
         except UserError as error:
             self.failed.emit(str(error))
             return
-        if recipe is not None and (self._document.record is None or recipe != self._document.record.recipe):
+        if recipe is None:
+            self.failed.emit("No model is open to look words up in; open one from the Model menu.")
+        elif self._document.record is None or recipe != self._document.record.recipe:
             self.chosen.emit(recipe)
 
     def _count(self) -> None:

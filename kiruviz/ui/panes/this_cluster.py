@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from kiruviz.session.labels import Cluster
@@ -15,10 +15,17 @@ _WORDS = 10
 
 
 class NameField(QLineEdit):
-    """kept() on Enter, left() on Esc."""
+    """kept() on Enter, left() on Esc, typed_and_gone() when the focus goes on with something typed in it."""
 
     kept = Signal()
     left = Signal()
+    typed_and_gone = Signal()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        elsewhere = (Qt.FocusReason.ActiveWindowFocusReason, Qt.FocusReason.PopupFocusReason)
+        if self.isModified() and event.reason() not in elsewhere:
+            self.typed_and_gone.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -70,7 +77,7 @@ class ThisClusterPane(QWidget):
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
-        self._shown: int | None = None
+        self._shown: tuple[int, int] | None = None
         self.dots = ConfidenceDots()
         self.dots.chosen.connect(self._set_confidence)
         self.section = Section("This cluster", self.dots)
@@ -82,6 +89,7 @@ class ThisClusterPane(QWidget):
         self.name.setPlaceholderText("Name (Enter)")
         self.name.kept.connect(self._keep_name)
         self.name.left.connect(self._leave)
+        self.name.typed_and_gone.connect(self.keep_typed)
         self.resists = button("Resists  R", self.resist_wanted.emit, tip="No name fits: mark it as resisting (R)")
         self.resists.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.section.body.addLayout(row(self.name, self.resists))
@@ -90,6 +98,7 @@ class ThisClusterPane(QWidget):
         self.note.setPlaceholderText("Note: why, or what is in doubt")
         self.note.kept.connect(self._keep_note)
         self.note.left.connect(self._leave)
+        self.note.typed_and_gone.connect(self.keep_typed)
         self.section.add(self.note)
         self.why = label(
             "A cluster that resists naming is an answer too: embeddings group words by the contexts they appear "
@@ -120,9 +129,13 @@ class ThisClusterPane(QWidget):
 
     def refresh(self) -> None:
         """Show the document's selected cluster; text that is being typed stays."""
-        cluster = self._document.cluster
-        same = cluster is not None and cluster.cluster_id == self._shown
-        self._shown = None if cluster is None else cluster.cluster_id
+        labels, cluster = self._document.labels, self._document.cluster
+        wanted = None if labels is None or cluster is None else (labels.set_id, cluster.cluster_id)
+        same = wanted is not None and wanted == self._shown
+        if not same and (self.name.isModified() or self.note.isModified()):
+            self.keep_typed()
+            cluster = self._document.cluster
+        self._shown = wanted
         self.setEnabled(cluster is not None)
         if not (same and self.name.hasFocus()):
             self.name.setText("" if cluster is None else cluster.name)
@@ -155,23 +168,36 @@ class ThisClusterPane(QWidget):
         parts.append(f"Silhouette {number(found.silhouette, 2)}.")
         self.facts.setText("\n".join([*lines, " ".join(parts)]))
 
-    def _keep_name(self) -> None:
-        cluster = self._document.cluster
-        if cluster is None:
+    def keep_typed(self) -> None:
+        """Give the cluster that is shown what was typed for it, however the field is left (but by Esc)."""
+        shown, labels = self._shown, self._document.labels
+        name = self.name.text() if self.name.isModified() else None
+        note = self.note.text() if self.note.isModified() else None
+        self._let_go()
+        # A set of clusters that came meanwhile is not what the name was typed for.
+        if shown is None or labels is None or labels.set_id != shown[0] or shown[1] not in labels.clusters:
             return
-        name = self.name.text()
-        self._document.label(lambda session: session.rename(cluster.cluster_id, name))
-        self.next_wanted.emit()
+        if name is not None:
+            self._document.label(lambda session: session.rename(shown[1], name))
+        if note is not None:
+            self._document.label(lambda session: session.set_note(shown[1], note))
+
+    def _let_go(self) -> None:
+        self.name.setModified(False)
+        self.note.setModified(False)
+
+    def _keep_name(self) -> None:
+        if self._document.cluster is not None:
+            self.keep_typed()
+            self.next_wanted.emit()
 
     def _keep_note(self) -> None:
-        cluster = self._document.cluster
-        if cluster is not None:
-            note = self.note.text()
-            self._document.label(lambda session: session.set_note(cluster.cluster_id, note))
+        self.keep_typed()
         self.left.emit()
 
     def _leave(self) -> None:
-        self._shown = None  # what was typed is let go
+        self._let_go()
+        self._shown = None  # so that what was typed is replaced
         self.refresh()
         self.left.emit()
 
