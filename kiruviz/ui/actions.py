@@ -25,6 +25,8 @@ class Action:
     menu       which menu it stands in; a new `group` there starts after a line
     run        what it does, given the window's Commands
     key        its shortcut in Qt's portable notation; `label_key` ones work where clusters or the map have the focus
+    also       a fixed key of the panes that does the same, for the menu to show
+    needs      what is missing where the action is not possible now
     group      actions of one group stand together; of those that are a `choice` one is checked
     """
 
@@ -37,6 +39,8 @@ class Action:
     label_key: bool = False
     choice: bool = False
     tip: str = ""
+    also: str = ""
+    needs: str = ""
 
 
 ACTIONS: tuple[Action, ...] = (
@@ -56,7 +60,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("copy_neighbors", "Copy neighbours as Python", "Edit", lambda c: c.copy_python("neighbors"), "", "python"),
     Action("zoom_in", "Zoom in", "View", lambda c: c.zoom(1.25), "Ctrl+=", "zoom"),
     Action("zoom_out", "Zoom out", "View", lambda c: c.zoom(0.8), "Ctrl+-", "zoom"),
-    Action("fit", "Fit", "View", lambda c: c.fit(), "Ctrl+0", "zoom", tip="Show the whole map (Ctrl+0)"),
+    Action("fit", "Fit", "View", lambda c: c.fit(), "Ctrl+0", "zoom", tip="Show the whole map"),
     Action("theme_system", "Theme of the system", "View", lambda c: c.choose_theme("system"), "", "theme", choice=True),
     Action("theme_dark", "Dark theme", "View", lambda c: c.choose_theme("dark"), "", "theme", choice=True),
     Action("theme_light", "Light theme", "View", lambda c: c.choose_theme("light"), "", "theme", choice=True),
@@ -91,7 +95,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("color_kind", "Colour by token kind", "Map", lambda c: c.color_by("kind"), "", "color", choice=True),
     Action("cancel", "Cancel the running job", "Map", lambda c: c.cancel_job(), "Ctrl+.", "cancel"),
-    Action("rename", "Name the cluster\tEnter", "Labels", lambda c: c.rename(), "F2", "name"),
+    Action("rename", "Name the cluster", "Labels", lambda c: c.rename(), "F2", "name", also="Enter"),
     Action("resist", "Resists naming", "Labels", lambda c: c.resist(), "R", "name", label_key=True),
     Action("unname", "Take the label away", "Labels", lambda c: c.unname(), "U", "name", label_key=True),
     Action("next_unnamed", "Next unnamed", "Labels", lambda c: c.next_unnamed(), "N", "next", label_key=True),
@@ -121,10 +125,6 @@ class ActionSet:
             action = QAction(spec.title, window)
             action.setObjectName(spec.name)
             action.setCheckable(spec.choice)
-            if spec.key:
-                action.setShortcut(QKeySequence(spec.key))
-            if spec.tip:
-                action.setToolTip(spec.tip)
             if spec.label_key:
                 action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             if spec.choice:
@@ -132,6 +132,18 @@ class ActionSet:
                 group.addAction(action)
             action.triggered.connect(lambda _=False, run=spec.run: run(commands))
             self._actions[spec.name] = action
+        self.set_keys({spec.name: spec.key for spec in ACTIONS}.__getitem__)
+
+    def set_keys(self, key_of: Callable[[str], str]) -> None:
+        """Give every action the key `key_of` its name; tips and menus say it."""
+        for spec in ACTIONS:
+            action, sequence = self._actions[spec.name], QKeySequence(key_of(spec.name))
+            action.setShortcut(sequence)
+            shown = sequence.toString(QKeySequence.SequenceFormat.NativeText)
+            if spec.tip:
+                action.setToolTip(f"{spec.tip} ({shown})" if shown else spec.tip)
+            if spec.also:
+                action.setText(f"{spec.title}\t{', '.join(key for key in (spec.also, shown) if key)}")
 
     def __getitem__(self, name: str) -> QAction:
         return self._actions[name]

@@ -17,6 +17,7 @@ from kiruviz.session.store import Session
 from kiruviz.space import Recipe
 from kiruviz.tasks import exports
 from kiruviz.tasks.snippets import clusters_snippet, map_snippet, neighbors_snippet
+from kiruviz.ui.keys import how, tipped
 from kiruviz.ui.theme import ThemeChoice
 
 if TYPE_CHECKING:
@@ -279,7 +280,7 @@ class Commands:
         window = self._window
         ids = window.clusters_pane.selected_clusters
         if len(ids) < 2:
-            window.tell("Select two or more clusters in the table (Shift or Ctrl and click), then press M.")
+            window.tell(f"Select two or more clusters in the table (Shift or Ctrl and click), then {how('merge')}.")
             return
         window.document.label(lambda s: s.merge(ids))
         window.document.select_cluster(ids[0])
@@ -294,7 +295,7 @@ class Commands:
         window = self._window
         rows = window.document.lassoed
         if not len(rows):
-            window.tell("Lasso rows on the map first (Ctrl+2), then press Del.")
+            window.tell(f"{tipped('Lasso rows on the map first', 'lasso')}, then {how('set_aside')}.")
             return
         window.document.label(lambda s: s.set_aside(rows))
         window.document.set_lasso(np.zeros(0, np.int64))

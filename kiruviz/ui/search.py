@@ -13,6 +13,7 @@ from kiruviz.space import display_name
 from kiruviz.tasks.spaces import TokenPiece
 from kiruviz.ui.conductor import Conductor
 from kiruviz.ui.document import Document
+from kiruviz.ui.keys import placeholder_with_key
 from kiruviz.ui.widgets.basics import button, label, plain_caption
 
 _TYPING_MS = 120
@@ -36,7 +37,7 @@ class Search(QLineEdit):
         self._conductor = conductor
         self.matches = np.zeros(0, np.int64)
         self._at = -1
-        self.setPlaceholderText("Find a token, or type any text    Ctrl+F")
+        placeholder_with_key(self, "Find a token, or type any text", "find")
         self.setAccessibleName("Find a token, or type any text")
         self.setClearButtonEnabled(True)
         self.setFixedWidth(280)

@@ -11,6 +11,7 @@ from kiruviz.paths import config_dir
 from kiruviz.ui.theme import ThemeChoice
 
 _MOST_RECENT = 8
+_KEYS = "shortcuts"
 
 
 class Settings:
@@ -39,6 +40,20 @@ class Settings:
         self._store.setValue("geometry", geometry)
         self._store.setValue("state", state)
         self._store.sync()
+
+    def own_keys(self) -> dict[str, object]:
+        """Action -> the key a person gave it, as the file has it: it may hold anything."""
+        self._store.beginGroup(_KEYS)
+        kept = {name: self._store.value(name) for name in self._store.childKeys()}
+        self._store.endGroup()
+        return kept
+
+    def set_own_key(self, action: str, key: str | None) -> None:
+        """Keep the key of an action (empty: it has none); None goes back to the default."""
+        if key is None:
+            self._store.remove(f"{_KEYS}/{action}")
+        else:
+            self._store.setValue(f"{_KEYS}/{action}", key)
 
     @property
     def recent(self) -> list[str]:

@@ -32,6 +32,7 @@ from kiruviz.ui.commands import Commands
 from kiruviz.ui.conductor import Conductor
 from kiruviz.ui.document import Document
 from kiruviz.ui.export_dialog import ExportDialog
+from kiruviz.ui.keys import keymap, tip_with_key
 from kiruviz.ui.panes import DOCKS, DockSpec
 from kiruviz.ui.panes.clusters import ClustersPane
 from kiruviz.ui.panes.drawing import DrawingPane
@@ -65,6 +66,8 @@ class MainWindow(QMainWindow):
         self.conductor = Conductor(self.document, self.runner)
         self.commands = Commands(self)
         self.actions_by_name = ActionSet(self.commands, self)
+        keymap().changed.connect(self._apply_keys)
+        keymap().use(settings)
         self._export_dialog: ExportDialog | None = None
         self._shortcuts: ShortcutsDialog | None = None
         self.setWindowTitle("KiruViz")
@@ -117,7 +120,8 @@ class MainWindow(QMainWindow):
         self.search = Search(self.document, self.conductor)
         box.addWidget(self.search)
         export = self.actions_by_name["export_figure"]
-        self.export_button = button("Export figure", export.trigger, "primary", "Save the map as a picture (Ctrl+E)")
+        self.export_button = button("Export figure", export.trigger, "primary")
+        tip_with_key(self.export_button, "Save the map as a picture", "export_figure")
         box.addWidget(self.export_button)
         self.setMenuWidget(header)
         self._recent = QMenu("Open recent", self)
@@ -134,7 +138,8 @@ class MainWindow(QMainWindow):
         docks = {dock.objectName(): dock for dock in self.findChildren(QDockWidget)}
         self.resizeDocks([docks["setup"], docks["clusters"]], [LEFT_WIDTH, RIGHT_WIDTH], Qt.Orientation.Horizontal)
         self.resizeDocks([docks["clusters"], docks["neighbors"]], [560, 260], Qt.Orientation.Vertical)
-        link = button("What am I looking at?", self.commands.explain, "link", "The map explained, with a lesson (F1)")
+        link = button("What am I looking at?", self.commands.explain, "link")
+        tip_with_key(link, "The map explained, with a lesson", "about_map")
         link.setContentsMargins(14, 0, 14, 0)
         self.learn_link = link
         left = docks["setup"].widget().layout()
@@ -338,6 +343,9 @@ class MainWindow(QMainWindow):
             action = self._recent.addAction(plain_caption(Path(path).name))
             action.triggered.connect(lambda _=False, path=path: self.commands.open_path(Path(path)))
         self._recent.setEnabled(not self._recent.isEmpty())
+
+    def _apply_keys(self) -> None:
+        self.actions_by_name.set_keys(keymap().key)
 
     def _reset_layout(self) -> None:
         self.restoreState(self._default_state)

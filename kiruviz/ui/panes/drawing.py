@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox, QVBoxLayout, QWidget
 from kiruviz.tasks.maps import ClusterSpec, default_params
 from kiruviz.ui.conductor import Conductor, MapChoice
 from kiruviz.ui.document import Document
+from kiruviz.ui.keys import tip_with_key
 from kiruviz.ui.theme import DARK, Theme
 from kiruviz.ui.widgets.basics import (
     Choice,
@@ -82,7 +83,8 @@ class DrawingPane(QWidget):
         self.curve.update()
 
     def _build_projection(self) -> Section:
-        self.draw_button = button("Draw", self.apply, "link", "Draw the map with these parameters (Ctrl+R)")
+        self.draw_button = button("Draw", self.apply, "link")
+        tip_with_key(self.draw_button, "Draw the map with these parameters", "draw")
         section = Section("Projection", self.draw_button)
         self.method = Choice([("umap", "UMAP"), ("pca", "PCA")], "Method")
         self.metric_choice = Choice([("cosine", "cosine"), ("euclidean", "Euclidean")], "Metric of the neighbours")
@@ -108,7 +110,8 @@ class DrawingPane(QWidget):
         return section
 
     def _build_clusters(self) -> Section:
-        self.cluster_button = button("Cluster", self.apply, "link", "Group the rows with these parameters (Ctrl+R)")
+        self.cluster_button = button("Cluster", self.apply, "link")
+        tip_with_key(self.cluster_button, "Group the rows with these parameters", "draw")
         section = Section("k-means", self.cluster_button, last=True)
         self.k = whole_number(8, 1, 500)
         self.n_init = whole_number(10, 1, 200)

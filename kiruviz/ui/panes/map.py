@@ -15,6 +15,7 @@ from kiruviz.palette import cluster_color, neutral_color
 from kiruviz.tasks.exports import MapView
 from kiruviz.ui.conductor import Conductor
 from kiruviz.ui.document import Document
+from kiruviz.ui.keys import tip_with_key
 from kiruviz.ui.map.canvas import MapCanvas
 from kiruviz.ui.map.colouring import COLOR_BY, ColorBy, color_rows
 from kiruviz.ui.map.hover_card import HoverCard
@@ -275,7 +276,9 @@ class LassoBar(QFrame):
         box.addWidget(self._count)
         box.addWidget(button("Make a cluster", self._make, tip="Put these rows in a cluster of their own"))
         box.addWidget(self._move)
-        box.addWidget(button("Set aside", self._set_aside, tip="Take these rows out of every cluster (Del)"))
+        aside = button("Set aside", self._set_aside)
+        tip_with_key(aside, "Take these rows out of every cluster", "set_aside")
+        box.addWidget(aside)
         document.labels_changed.connect(self.refresh)
         self.hide()
 

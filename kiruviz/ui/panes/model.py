@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from kiruviz.models.checkpoint import Card
 from kiruviz.tasks.spaces import ModelInfo
 from kiruviz.ui.conductor import Conductor
+from kiruviz.ui.keys import tip_with_key
 from kiruviz.ui.widgets.basics import Fold, Section, button, label, row
 
 _SCHEMES = {
@@ -32,7 +33,8 @@ class ModelPane(QWidget):
 
     def __init__(self, conductor: Conductor) -> None:
         super().__init__()
-        link = button("Open…", self.open_wanted.emit, "link", "Open a folder with a model (Ctrl+O)")
+        link = button("Open…", self.open_wanted.emit, "link")
+        tip_with_key(link, "Open a folder with a model", "open_model")
         self.section = Section("Model", link)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)

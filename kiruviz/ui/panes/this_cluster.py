@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, 
 from kiruviz.session.labels import Cluster
 from kiruviz.space import display_name
 from kiruviz.ui.document import Document
+from kiruviz.ui.keys import text_with_key, tip_with_key
 from kiruviz.ui.widgets.basics import Section, button, label, number, row
 
 _WORDS = 10
@@ -52,7 +53,7 @@ class ConfidenceDots(QWidget):
             dot = QToolButton()
             dot.setProperty("role", "link")
             dot.setAccessibleName(f"Confidence {value} of 3")
-            dot.setToolTip(f"Confidence {value} of 3 ({value})")
+            tip_with_key(dot, f"Confidence {value} of 3", f"sure_{value}")
             dot.clicked.connect(lambda _=False, value=value: self.chosen.emit(value))
             self._dots.append(dot)
             box.addWidget(dot)
@@ -90,7 +91,9 @@ class ThisClusterPane(QWidget):
         self.name.kept.connect(self._keep_name)
         self.name.left.connect(self._leave)
         self.name.typed_and_gone.connect(self.keep_typed)
-        self.resists = button("Resists  R", self.resist_wanted.emit, tip="No name fits: mark it as resisting (R)")
+        self.resists = button("Resists", self.resist_wanted.emit)
+        text_with_key(self.resists, "Resists", "resist")
+        tip_with_key(self.resists, "No name fits: mark it as resisting", "resist")
         self.resists.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.section.body.addLayout(row(self.name, self.resists))
         self.note = NameField()

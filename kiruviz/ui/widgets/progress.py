@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
 from kiruviz.jobs.lane import Job
+from kiruviz.ui.keys import tip_with_key
 from kiruviz.ui.widgets.basics import button, label
 
 # A job that is over sooner is not worth a flicker.
@@ -30,7 +31,8 @@ class JobStrip(QWidget):
         self._bar.setFixedWidth(156)
         self._bar.setTextVisible(False)
         self._bar.setRange(0, 1000)
-        self._cancel = button("Cancel", self.cancel, "link", "Stop this job; nothing you named is lost (Ctrl+.)")
+        self._cancel = button("Cancel", self.cancel, "link")
+        tip_with_key(self._cancel, "Stop this job; nothing you named is lost", "cancel")
         box = QHBoxLayout(self)
         box.setContentsMargins(0, 0, 4, 0)
         box.setSpacing(10)
