@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kiruviz.errors import UserError
-from kiruviz.session.labels import ASIDE, Assignment, Cluster, LabelSet, Patch, Positions, distinct
+from kiruviz.session.labels import ASIDE, Answer, Assignment, Cluster, LabelSet, Patch, Positions, distinct
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,7 @@ def split(labels: LabelSet, cluster_id: int, parts: npt.NDArray[np.integer], now
 def new(labels: LabelSet, positions: npt.ArrayLike, now: float) -> Edit | None:
     """Make a cluster of the rows at `positions`; nothing changes where they are a cluster of their own already."""
     rows = _positions(labels, positions)
-    owners, _ = distinct(labels.assignment[rows])
-    alone = len(owners) == 1 and owners[0] != ASIDE and labels.sizes()[int(owners[0])] == len(rows)
-    if not len(rows) or alone:
+    if not len(rows) or _alone(labels, rows) is not None:
         return None
     cluster = _fresh(labels, 1)[0]
     assignment = _assigned(labels, rows, cluster.cluster_id)
@@ -124,26 +122,69 @@ def set_aside(labels: LabelSet, positions: npt.ArrayLike, now: float) -> Edit | 
     return _edit(labels, f"set aside {_rows(rows)}", now, _assigned(labels, rows, ASIDE))
 
 
+def adopt(
+    labels: LabelSet,
+    answers: Mapping[int, Answer],
+    revived: Sequence[tuple[npt.ArrayLike, Answer]],
+    title: str,
+    now: float,
+) -> Edit | None:
+    """Give several clusters their answers and make clusters of rows with theirs, as one action.
+
+    answers  cluster id -> its answer, in place of the one it has
+    revived  positions of rows, taken out of whatever cluster they are in, and the answer of the new cluster.
+             Rows that are a cluster of their own already give that cluster the answer; of rows given twice
+             the last counts.
+    """
+    changed = {i: _answering(_cluster(labels, i), answer) for i, answer in answers.items()}
+    step, added = labels, len(revived)
+    fresh = iter(_fresh(labels, added))
+    for positions, answer in revived:
+        rows = _positions(labels, positions)
+        if not len(rows):
+            continue
+        alone = _alone(step, rows)
+        cluster = step.clusters[alone] if alone is not None else next(fresh)
+        changed[cluster.cluster_id] = _answering(cluster, answer)
+        clusters = {**step.clusters, cluster.cluster_id: changed[cluster.cluster_id]}
+        step = replace(step, assignment=_assigned(step, rows, cluster.cluster_id), clusters=clusters)
+    remaining = set(distinct(step.assignment)[0].tolist())
+    kept = [cluster for i, cluster in changed.items() if i in remaining]
+    return _edit(labels, title, now, step.assignment, kept)
+
+
 def new_clusters(
     assignment: Assignment,
     carried: Mapping[int, Sequence[int]],
     former: Mapping[int, Cluster],
     now: float,
+    given: Mapping[int, Cluster] | None = None,
 ) -> dict[int, Cluster]:
     """The clusters of a new assignment.
 
+    `given` has whole clusters for new ids, the most important first: a color that a former one has is replaced.
     `carried` maps a new cluster id to the ids, best first, of the `former` clusters it descends from: it takes
     over label and color of the first that has a label, else of the first. All others are unnamed and get the
     smallest colors not in use. Ids that are in neither are left out.
     """
     ids = [i for i in distinct(assignment)[0].tolist() if i != ASIDE]
     clusters: dict[int, Cluster] = {}
+    colorless: list[Cluster] = []
+    for cluster_id, cluster in (given or {}).items():
+        if cluster_id not in ids:
+            continue
+        clusters[cluster_id] = replace(cluster, cluster_id=cluster_id)
+        if cluster.color < 0 or any(c.color == cluster.color for i, c in clusters.items() if i != cluster_id):
+            colorless.append(clusters.pop(cluster_id))
+    waiting = {cluster.cluster_id for cluster in colorless}
     for cluster_id in ids:
         ancestors = [former[i] for i in carried.get(cluster_id, ()) if i in former]
-        if ancestors:
+        if ancestors and cluster_id not in clusters and cluster_id not in waiting:
             clusters[cluster_id] = replace(_heir(ancestors), cluster_id=cluster_id)
     used = {cluster.color for cluster in clusters.values()}
     colors = (color for color in count() if color not in used)
+    for cluster in colorless:
+        clusters[cluster.cluster_id] = replace(cluster, color=next(colors))
     for cluster_id in ids:
         if cluster_id not in clusters:
             clusters[cluster_id] = Cluster(cluster_id, color=next(colors), time=now)
@@ -176,6 +217,26 @@ def _edit(
         return None
     current = (labels.set_id, labels.set_id)
     return Edit(title, Patch(current, clusters, rows, labels.assignment[rows], after))
+
+
+def _alone(labels: LabelSet, rows: Positions) -> int | None:
+    """The cluster that just these rows are already, if they are one."""
+    owners, _ = distinct(labels.assignment[rows])
+    if len(owners) != 1 or owners[0] == ASIDE:
+        return None
+    owner = int(owners[0])
+    return owner if labels.sizes()[owner] == len(rows) else None
+
+
+def _answering(cluster: Cluster, answer: Answer) -> Cluster:
+    """`cluster` with an answer as the other operations would leave it: trimmed, an empty name is none."""
+    name, confidence = _clean(answer.name), answer.confidence
+    if confidence not in range(4):
+        raise ValueError(f"confidence is 0 to 3, not {confidence}")
+    status = "unnamed" if answer.status == "named" and not name else answer.status
+    if status != "named":
+        name = ""
+    return replace(cluster, status=status, name=name, note=_clean(answer.note), confidence=int(confidence))
 
 
 def _cluster(labels: LabelSet, cluster_id: int) -> Cluster:

@@ -25,12 +25,23 @@ class HistoryEntry(NamedTuple):
 
 
 class LabelSetInfo(NamedTuple):
-    """A kept set of clusters, for a list to restore from."""
+    """A kept set of clusters, for a list to restore from.
+
+    clusters  how many it has, of which `named` are named and `resists` resist naming
+    space_title, rows  the model and the rows it is of, and how many these are
+    """
 
     set_id: int
     title: str
     time: float
     named: int
+    resists: int
+    clusters: int
+    method: str
+    params: dict[str, Any]
+    space_id: int
+    space_title: str
+    rows: int
 
 
 @dataclass(frozen=True)
@@ -84,13 +95,36 @@ def load_set(connection: sqlite3.Connection, set_id: int) -> LabelSet:
 
 def list_sets(connection: sqlite3.Connection) -> list[LabelSetInfo]:
     """All sets, oldest first."""
+    spaces = {
+        space_id: (" · ".join(part for part in (model, title) if part), len(codec.unpack_ids(row_ids)))
+        for space_id, model, title, row_ids in connection.execute(
+            "SELECT space_id, model_title, json_extract(recipe, '$.rows.title'), row_ids FROM spaces"
+        )
+    }
     return [
-        LabelSetInfo(set_id, f"{method}, {clusters} clusters", created, named)
-        for set_id, method, created, clusters, named in connection.execute(
-            "SELECT set_id, method, created, count(cluster_id), total(status = 'named')"
+        LabelSetInfo(
+            set_id, f"{method}, {clusters} clusters", created, int(named), int(resists), clusters,
+            method, codec.loads(params), space_id, *spaces[space_id],
+        )
+        for set_id, space_id, method, params, created, clusters, named, resists in connection.execute(
+            "SELECT set_id, space_id, method, params, created, count(cluster_id), total(status = 'named'),"
+            " total(status = 'resists')"
             " FROM label_sets LEFT JOIN clusters USING (set_id) GROUP BY set_id ORDER BY set_id"
         )
-    ]
+    ]  # fmt: skip
+
+
+def ancestry(connection: sqlite3.Connection) -> list[int]:
+    """The sets that were current one after the other, the present one first, each once, at its latest turn.
+    Steps that were undone do not count."""
+    latest = current_set(connection)
+    if latest is None:
+        return []
+    steps = connection.execute(
+        "SELECT json_extract(patch, '$.current[0]') FROM history WHERE NOT undone"
+        " AND json_extract(patch, '$.current[0]') <> json_extract(patch, '$.current[1]') ORDER BY entry_id DESC"
+    )
+    return list(dict.fromkeys([latest, *(int(before) for (before,) in steps)]))
 
 
 def latest_answered(connection: sqlite3.Connection, space_id: int) -> int | None:

@@ -54,6 +54,26 @@ class Cluster:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """What a person says of a cluster, apart from which cluster it is; an unnamed one has at most a note."""
+
+    status: Status = "unnamed"
+    name: str = ""
+    note: str = ""
+    confidence: int = 0
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> Answer:
+        return cls(cluster.status, cluster.name, cluster.note, cluster.confidence)
+
+    @property
+    def title(self) -> str:
+        if self.status == "named":
+            return self.name
+        return "resists naming" if self.status == "resists" else "unnamed"
+
+
+@dataclass(frozen=True)
 class LabelProgress:
     """How far the naming is, in clusters."""
 

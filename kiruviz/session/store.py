@@ -19,7 +19,7 @@ from kiruviz.session import codec, edits, files, journal, records
 from kiruviz.session.base import SessionFile
 from kiruviz.session.edits import Edit
 from kiruviz.session.journal import Entry, HistoryEntry, LabelSetInfo
-from kiruviz.session.labels import ASIDE, Cluster, LabelSet, Patch
+from kiruviz.session.labels import ASIDE, Answer, Cluster, LabelSet, Patch
 from kiruviz.session.records import PackedSpace, ProjectionRecord, SpaceRecord
 from kiruviz.space import FloatArray, Space
 
@@ -105,10 +105,14 @@ class Session(SessionFile):
         params: dict[str, Any],
         assignment: npt.ArrayLike,
         carried: Mapping[int, Sequence[int]] | None = None,
+        given: Mapping[int, Cluster] | None = None,
+        title: str = "",
     ) -> LabelSet:
         """Make a new set of clusters the current one; undoable, unless it is the session's first.
 
         assignment  (n,) integers, -1 for noise
+        given       new cluster id -> the label and color it is to have, the most important first
+        title       what the history calls it
         carried     new cluster id -> ids of clusters of the former current set whose label and color it takes
                     over (see `edits.new_clusters`); all others are unnamed with the smallest free colors
 
@@ -119,7 +123,7 @@ class Session(SessionFile):
             raise ValueError(f"assignment of shape {owners.shape} does not fit space {space_id}")
         former, now = self.labels, time.time()
         ancestors = former.clusters if former is not None else {}
-        clusters = edits.new_clusters(owners, carried or {}, ancestors, now)
+        clusters = edits.new_clusters(owners, carried or {}, ancestors, now, given)
         if former is not None and _same(former, space_id, method, params, owners, clusters):
             return former
         entry = None
@@ -128,7 +132,7 @@ class Session(SessionFile):
             if former is not None:
                 verb = "re-cluster" if former.space_id == space_id else "cluster"
                 switch = Patch((former.set_id, labels.set_id))
-                entry = journal.append(connection, f"{verb} into {len(clusters)}", switch, now)
+                entry = journal.append(connection, title or f"{verb} into {len(clusters)}", switch, now)
             journal.set_current(connection, labels.set_id)
         self._done(labels, entry)
         return labels
@@ -137,6 +141,18 @@ class Session(SessionFile):
         """All sets of clusters ever made, oldest first."""
         with files.reading(self.path):
             return journal.list_sets(self._connection)
+
+    def label_set(self, set_id: int) -> LabelSet:
+        """A set of clusters as it is kept. KeyError if there is none of that id."""
+        if self.labels is not None and self.labels.set_id == set_id:
+            return self.labels
+        with files.reading(self.path):
+            return journal.load_set(self._connection, set_id)
+
+    def ancestry(self) -> list[int]:
+        """The ids of the sets that were current one after the other, the present one first."""
+        with files.reading(self.path):
+            return journal.ancestry(self._connection)
 
     def answered_set(self, space_id: int) -> int | None:
         """The newest set of clusters over these rows in which one is named or resists, to `restore_set`."""
@@ -184,6 +200,15 @@ class Session(SessionFile):
 
     def set_aside(self, positions: npt.ArrayLike) -> LabelSet:
         return self._perform(edits.set_aside(self._current(), positions, time.time()))
+
+    def adopt(
+        self,
+        answers: Mapping[int, Answer],
+        revived: Sequence[tuple[npt.ArrayLike, Answer]] = (),
+        title: str = "take over labels",
+    ) -> LabelSet:
+        """Several answers, and clusters made anew of rows with theirs, as one action (see `edits.adopt`)."""
+        return self._perform(edits.adopt(self._current(), answers, revived, title, time.time()))
 
     # --- undo and redo
 

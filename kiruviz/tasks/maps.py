@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from kiruviz.analysis import clustering, evidence, projection, umap_layout
-from kiruviz.analysis.carry import carry_over
+from kiruviz.analysis.row_match import RowNames
 from kiruviz.analysis.stability import seed_agreement
 from kiruviz.errors import UserError
 from kiruviz.progress import Progress
 from kiruviz.space import Recipe
+from kiruviz.tasks.carrying import Carriage, FormerLabels, names_onto
 from kiruviz.tasks.estimates import refuse_if_too_large
 from kiruviz.tasks.spaces import space
 
@@ -36,23 +37,12 @@ class ClusterSpec:
 
 
 @dataclass(frozen=True)
-class FormerLabels:
-    """The rows and groups that names are carried over from."""
-
-    names: tuple[str, ...]
-    assignment: Assignment
-
-
-@dataclass(frozen=True)
 class ClusterOutcome:
-    """The new groups. `carried` maps a new cluster to the former one whose name it takes over, `report` says by
-    how much they overlap, `dropped` lists former clusters that no new one continues."""
+    """The new groups, and what became of the names of the former ones."""
 
     assignment: Assignment
     spec: ClusterSpec
-    carried: dict[int, int] = field(default_factory=dict)
-    report: tuple[str, ...] = ()
-    dropped: tuple[int, ...] = ()
+    carriage: Carriage = field(default_factory=Carriage)
 
 
 @dataclass(frozen=True)
@@ -105,15 +95,14 @@ def default_params(method: Method, n_rows: int) -> dict[str, Any]:
 def cluster(
     progress: Progress, recipe: Recipe, spec: ClusterSpec, former: FormerLabels | None = None
 ) -> ClusterOutcome:
-    """Group the rows of a Space; names of `former` groups are carried over by overlap."""
+    """Group the rows of a Space; the names of a former session are carried over by overlap."""
     made = space(recipe)
     refuse_if_too_large(made, "kmeans", {"k": spec.k})
     found = clustering.kmeans(made.vectors, spec.k, spec.n_init, spec.seed, progress)
     if former is None:
         return ClusterOutcome(found.labels, spec)
-    overlap = carry_over(former.names, former.assignment, made.names, found.labels)
-    report = tuple(f"{c.old} lives on as {c.new} (overlap {c.jaccard:.2f})" for c in overlap.carried)
-    return ClusterOutcome(found.labels, spec, overlap.mapping, report, overlap.dropped)
+    rows = RowNames(made.names, made.row_ids, made.columns["kind"].tolist(), made.recipe.identity)
+    return ClusterOutcome(found.labels, spec, names_onto(progress, former, rows, found.labels))
 
 
 def split_members(progress: Progress, recipe: Recipe, positions: npt.NDArray[np.int64], seed: int) -> Assignment:

@@ -10,7 +10,8 @@ import numpy as np
 from kiruviz.progress import Progress
 from kiruviz.space import Recipe
 from kiruviz.tasks import maps, memory
-from kiruviz.tasks.maps import ClusterOutcome, ClusterSpec, Coords, FormerLabels, Method, ProjectionOutcome
+from kiruviz.tasks.carrying import FormerLabels
+from kiruviz.tasks.maps import ClusterOutcome, ClusterSpec, Coords, Method, ProjectionOutcome
 
 
 @dataclass(frozen=True)

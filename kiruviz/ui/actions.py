@@ -109,6 +109,8 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "set_aside", "Set the lassoed rows aside", "Labels", lambda c: c.set_aside(), "Del", "shape", label_key=True
     ),
+    Action("names_report", "What became of the names…", "Labels", lambda c: c.labels.report(), "Ctrl+Shift+B", "sets"),
+    Action("former_sets", "Former sets of names…", "Labels", lambda c: c.labels.former_sets(), "Ctrl+Shift+H", "sets"),
     Action("about_map", "What am I looking at?", "Help", lambda c: c.explain(), "F1", "help"),
     Action("shortcuts", "Keyboard shortcuts", "Help", lambda c: c.show_shortcuts(), "Ctrl+/", "help"),
     Action("about", "About KiruViz", "Help", lambda c: c.about(), "", "about"),

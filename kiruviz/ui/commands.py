@@ -18,6 +18,7 @@ from kiruviz.space import Recipe
 from kiruviz.tasks import exports
 from kiruviz.tasks.snippets import clusters_snippet, map_snippet, neighbors_snippet
 from kiruviz.ui.keys import how, tipped
+from kiruviz.ui.label_commands import LabelCommands
 from kiruviz.ui.theme import ThemeChoice
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Commands:
 
     def __init__(self, window: MainWindow) -> None:
         self._window = window
+        self.labels: LabelCommands = LabelCommands(window)
 
     # File
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -14,11 +15,11 @@ from kiruviz.jobs.lane import Job
 from kiruviz.jobs.runner import JobRunner
 from kiruviz.models.rows import read_words
 from kiruviz.paths import resource
-from kiruviz.session.labels import LabelSet
 from kiruviz.session.records import PackedSpace, SpaceRecord
 from kiruviz.space import Kind, Metric, Recipe, Rows, Transform
 from kiruviz.tasks import maps, remembered, spaces
-from kiruviz.tasks.maps import FEW_ROWS, ClusterSpec, FormerLabels, Method, ProjectionOutcome
+from kiruviz.tasks.carrying import Fate, FormerLabels
+from kiruviz.tasks.maps import FEW_ROWS, ClusterSpec, Method, ProjectionOutcome
 from kiruviz.ui.document import Document
 
 _DRAWING = ("open", "space", "recall", "projection", "clusters", "evidence", "stability", "silhouettes", "split")
@@ -34,6 +35,24 @@ class MapChoice:
     clusters: ClusterSpec = field(default_factory=ClusterSpec)
 
 
+@dataclass(frozen=True)
+class NamesMoved:
+    """What a clustering did to the answers: titles of those carried over, of those of earlier sets that found a
+    cluster again, of those that no cluster continues, and of those whose rows are not on the map."""
+
+    kept: tuple[str, ...]
+    back: tuple[str, ...]
+    lost: tuple[str, ...]
+    elsewhere: tuple[str, ...]
+
+    def sentence(self) -> str:
+        parts = [f"Names carried over: {', '.join(self.kept)}."] if self.kept else []
+        parts += [f"Back again: {', '.join(self.back)}."] if self.back else []
+        parts += [f"No cluster for: {', '.join(self.lost)}."] if self.lost else []
+        parts += [f"Not among these rows: {', '.join(self.elsewhere)}."] if self.elsewhere else []
+        return " ".join([*parts, "Undo brings the former clusters back."])
+
+
 def everyday_rows() -> Rows:
     """The shipped word list."""
     words = read_words(resource("words", "everyday-200.txt"))
@@ -45,7 +64,7 @@ class Conductor(QObject):
 
     model_changed(ModelInfo or None), neighbors_found(NeighborList), tokens_found(text, tokens),
     hover_found(row, NeighborList), counted(RowCount or JobError), failed(JobError), told(str) for the status
-    line, layout_ready() once UMAP is compiled.
+    line, layout_ready() once UMAP is compiled, names_moved(NamesMoved) after a clustering that touched answers.
     """
 
     model_changed = Signal(object)
@@ -56,6 +75,7 @@ class Conductor(QObject):
     failed = Signal(object)
     told = Signal(str)
     layout_ready = Signal()
+    names_moved = Signal(object)
 
     def __init__(self, document: Document, runner: JobRunner) -> None:
         super().__init__()
@@ -195,6 +215,12 @@ class Conductor(QObject):
         if not self._grouped_by(choice.clusters):
             self._cluster(record.recipe, self._former())
 
+    def draw_if_bare(self) -> None:
+        """Rows that came back may never have had a map."""
+        record = self.document.record
+        if record is not None and self.document.coords is None and self.info is not None:
+            self._first_picture(record.recipe)
+
     def _grouped_by(self, spec: ClusterSpec) -> bool:
         """Whether the clusters on screen, which undo may have brought back, are those of `spec`."""
         labels = self.document.labels
@@ -268,10 +294,9 @@ class Conductor(QObject):
         self._layout_warm = False
 
     def _former(self) -> FormerLabels | None:
-        document = self.document
-        if document.labels is None or document.record is None:
-            return None
-        return FormerLabels(document.record.names, document.labels.assignment)
+        """Where names are carried over from: the session, once it has clusters of whatever rows."""
+        session = self.document.session
+        return None if session is None or session.labels is None else FormerLabels(str(session.path))
 
     def _cluster(self, recipe: Recipe, former: FormerLabels | None) -> None:
         spec = self.choice.clusters
@@ -292,18 +317,20 @@ class Conductor(QObject):
         former = session.labels if session is not None else None
         self.document.set_clusters(outcome)
         if former is not None:
-            self._tell_carried(outcome, former)
+            self._tell_carried(outcome.carriage.fates, former.set_id)
 
-    def _tell_carried(self, outcome: maps.ClusterOutcome, former: LabelSet) -> None:
-        """Which names the new clusters took over, and which found no cluster: nothing is dropped silently."""
-        answered = [c for c in former.clusters.values() if c.status != "unnamed"]
-        lives_on = set(outcome.carried.values())
-        kept = [c.title for c in answered if c.cluster_id in lives_on]
-        lost = [c.title for c in answered if c.cluster_id not in lives_on]
-        parts = [f"Names carried over: {', '.join(kept)}."] if kept else []
-        parts += [f"No cluster for: {', '.join(lost)}."] if lost else []
-        if parts:
-            self.told.emit(" ".join([*parts, "Undo brings the former clusters back."]))
+    def _tell_carried(self, fates: Sequence[Fate], former: int) -> None:
+        """Which names the new clusters took over, and which found no cluster: nothing is dropped silently. What
+        had none before either was told then."""
+        moved = NamesMoved(
+            kept=tuple(f.answer.title for f in fates if f.new is not None and f.set_id == former),
+            back=tuple(f.answer.title for f in fates if f.new is not None and f.set_id != former),
+            lost=tuple(f.answer.title for f in fates if f.new is None and f.set_id == former and len(f.rows)),
+            elsewhere=tuple(f.answer.title for f in fates if f.new is None and f.set_id == former and not len(f.rows)),
+        )
+        if moved != NamesMoved((), (), (), ()):
+            self.told.emit(moved.sentence())
+            self.names_moved.emit(moved)
 
     def split(self, cluster_id: int) -> None:
         """Split one cluster by re-clustering its members alone."""

@@ -139,9 +139,16 @@ class Document(QObject):
         assert self.space_id is not None
         spec = outcome.spec
         params = {"k": spec.k, "n_init": spec.n_init, "seed": spec.seed}
-        carried = {new: (old,) for new, old in outcome.carried.items()}
-        self.session.set_clusters(self.space_id, "kmeans", params, outcome.assignment, carried)
+        given = self.heirs(outcome.carriage.carried)
+        self.session.set_clusters(self.space_id, "kmeans", params, outcome.assignment, given=given)
         self._labels_replaced()
+
+    def heirs(self, carried: dict[int, tuple[int, int]]) -> dict[int, Cluster]:
+        """The clusters, as they are called now, that (set, cluster) refer to, by the new clusters' ids."""
+        assert self.session is not None
+        sets = {set_id: self.session.label_set(set_id) for set_id, _ in carried.values()}
+        found = {new: sets[set_id].clusters.get(old) for new, (set_id, old) in carried.items()}
+        return {new: cluster for new, cluster in found.items() if cluster is not None}
 
     def restore_answers(self) -> bool:
         """Bring back the clusters that were named on these rows earlier, if any were. Can be undone."""
@@ -150,9 +157,15 @@ class Document(QObject):
         earlier = self.session.answered_set(self.space_id)
         if earlier is None:
             return False
-        self.session.restore_set(earlier)
-        self._labels_replaced()
+        self.restore_set(earlier)
         return True
+
+    def restore_set(self, set_id: int) -> None:
+        """Go back to a former set of clusters, whatever rows it is of. Can be undone."""
+        assert self.session is not None
+        before = self.labels
+        self.session.restore_set(set_id)
+        self._labels_replaced(before)
 
     def set_evidence(self, evidence: dict[int, Evidence]) -> None:
         self.evidence = evidence

@@ -176,6 +176,8 @@ class MainWindow(QMainWindow):
         self.runner.job_started.connect(self.strip.watch)
         conductor.failed.connect(self.show_error)
         conductor.told.connect(self.tell)
+        conductor.names_moved.connect(self.commands.labels.offer_report)
+        self.clusters_pane.report_wanted.connect(self.commands.labels.report)
         self.model_pane.open_wanted.connect(self.commands.open_model_folder)
         self.space_pane.chosen.connect(self.commands.show_space)
         self.space_pane.failed.connect(self.show_sentence)

@@ -33,6 +33,7 @@ class Clusters:
         self.labels = {i: label for i, label in self.labels.items() if i in self.owners}
 
 
+Answer = tuple[str, str, str, int]  # status, name, note, confidence
 State = tuple[int, dict[int, Clusters]]  # the current set, all sets
 
 
@@ -126,6 +127,29 @@ class Model:
             made = max(self.now.labels, default=-1) + 1
             self.now.labels[made] = Label(color=self.now.free_color())
             self._move(rows, made)
+
+    def _adopt(self, answers: dict[int, Answer], revived: list[tuple[list[int], Answer]]) -> None:
+        first = max(self.now.labels, default=-1) + 1
+        taken = {label.color for label in self.now.labels.values()}
+        fresh = [(first + i, color) for i, color in enumerate(sorted(set(range(len(taken) + 9)) - taken)[:9])]
+        for cluster_id, answer in answers.items():
+            self._answer(cluster_id, answer)
+        for rows, answer in revived:
+            alone = [i for i in self.now.labels if rows and set(rows) == set(self.now.members(i))]
+            if rows and not alone:
+                alone = [fresh[0][0]]
+                self.now.labels[alone[0]] = Label(color=fresh.pop(0)[1])
+                self._move(rows, alone[0])
+            for cluster_id in alone:
+                self._answer(cluster_id, answer)
+
+    def _answer(self, cluster_id: int, answer: Answer) -> None:
+        label = self.now.labels[cluster_id]
+        label.status, name, note, label.confidence = answer
+        label.name = name.strip() if label.status == "named" else ""
+        label.note = note.strip()
+        if label.status == "named" and not label.name:
+            label.status = "unnamed"
 
     def _move(self, rows: list[int], cluster_id: int) -> None:
         for row in rows:

@@ -11,6 +11,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kiruviz.session.labels import Answer
 from kiruviz.session.store import Session
 from tests.session.helpers import filled
 from tests.session.model import Label, Model
@@ -23,6 +24,7 @@ _names = st.sampled_from(["", " ", "months", " days ", "“quoted”", "名前",
 _pick = st.integers(0, 8)  # of the clusters there are, by remainder
 _rows = st.lists(st.integers(0, ROWS - 1), max_size=5)
 _owners = st.lists(st.integers(-1, 4), min_size=ROWS, max_size=ROWS)
+_answers = st.tuples(st.sampled_from(["unnamed", "named", "resists"]), _names, _names, st.integers(0, 3))
 _operations = st.one_of(
     st.tuples(st.just("rename"), _pick, _names),
     st.tuples(st.just("resist"), _pick, st.none() | _names),
@@ -34,6 +36,9 @@ _operations = st.one_of(
     st.tuples(st.just("new_cluster"), _rows),
     st.tuples(st.just("move"), _rows, _pick),
     st.tuples(st.just("set_aside"), _rows),
+    st.tuples(
+        st.just("adopt"), st.dictionaries(_pick, _answers, max_size=3), st.lists(st.tuples(_rows, _answers), max_size=2)
+    ),
     st.tuples(st.just("set_clusters"), _owners, st.dictionaries(st.integers(0, 4), _pick, max_size=3)),
     st.tuples(st.just("restore_set"), _pick),
     st.tuples(st.sampled_from(["undo", "redo", "undo", "redo", "restart", "save_as"])),
@@ -49,6 +54,8 @@ def _resolved(model: Model, kind: str, values: tuple[Any, ...]) -> tuple[Any, ..
         return values
     if kind == "set_clusters":
         return values[0], {new: old for new, old in values[1].items() if new in values[0]}
+    if kind == "adopt":
+        return {ids[pick % len(ids)]: answer for pick, answer in values[0].items() if ids}, values[1]
     if not ids:
         return None
     if kind == "merge":
@@ -77,6 +84,11 @@ def _do(session: Session, model: Model, operation: tuple[Any, ...]) -> Session:
         if kind == "set_clusters":
             carried = {new: (old,) for new, old in values[1].items()}
             session.set_clusters(1, "kmeans", {"k": 3, "seed": 0}, values[0], carried)
+        elif kind == "adopt":
+            session.adopt(
+                {i: Answer(*answer) for i, answer in values[0].items()},
+                [(rows, Answer(*answer)) for rows, answer in values[1]],
+            )
         elif kind == "split":
             session.split(values[0], np.array(values[1]))
         else:

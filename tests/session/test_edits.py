@@ -8,7 +8,7 @@ import pytest
 from kiruviz.errors import UserError
 from kiruviz.session import edits
 from kiruviz.session.edits import Edit
-from kiruviz.session.labels import Cluster, LabelProgress, LabelSet
+from kiruviz.session.labels import Answer, Cluster, LabelProgress, LabelSet
 
 
 def _labels(*owners: int, **named: str) -> LabelSet:
@@ -183,3 +183,48 @@ def test_carried_clusters_take_label_and_color_with_them() -> None:
     assert clusters[3] == Cluster(3, color=2, time=1.0)
     assert (clusters[0], clusters[1]) == (Cluster(0, color=0, time=7.0), Cluster(1, color=3, time=7.0))
     assert sorted(clusters) == [0, 1, 2, 3]
+
+
+def test_several_answers_are_one_action() -> None:
+    labels = _labels(0, 0, 1, 2, 2, _0="old")
+    answers = {0: Answer("named", " new ", "was old", 3), 2: Answer("resists", "ignored", "odd")}
+    done = _after(labels, edits.adopt(labels, answers, [], "take over", 5.0))
+    assert [Answer.of(done.clusters[i]) for i in range(3)] == [
+        Answer("named", "new", "was old", 3),
+        Answer(),
+        Answer("resists", "", "odd"),
+    ]
+    assert edits.adopt(done, answers, [], "again", 9.0) is None
+    with pytest.raises(UserError, match="Cluster 7 is no longer"):
+        edits.adopt(labels, {7: Answer()}, [], "gone", 5.0)
+    with pytest.raises(ValueError, match="confidence"):
+        edits.adopt(labels, {0: Answer(confidence=4)}, [], "odd", 5.0)
+
+
+def test_rows_come_back_as_a_cluster_with_their_answer() -> None:
+    labels = _labels(0, 0, 1, 1, 2, -1, _1="kept")
+    months = Answer("named", "months", "twelve", 2)
+    done = _after(labels, edits.adopt(labels, {}, [([1, 4, 5], months)], "bring back", 5.0))
+    assert done.assignment.tolist() == [0, 3, 1, 1, 3, 3]
+    assert Answer.of(done.clusters[3]) == months
+    assert sorted(done.clusters) == [0, 1, 3]
+    assert done.clusters[1].name == "kept"
+
+
+def test_rows_that_are_a_cluster_of_their_own_give_it_the_answer() -> None:
+    labels = _labels(0, 0, 1, 1)
+    done = _after(labels, edits.adopt(labels, {}, [([1, 0], Answer("named", "a"))], "bring back", 5.0))
+    assert done.assignment.tolist() == labels.assignment.tolist()
+    assert done.clusters[0].name == "a"
+
+
+def test_a_color_that_two_clusters_are_given_stays_with_the_first() -> None:
+    owners = np.array([0, 1, 2, 3], np.int32)
+    given = {2: Cluster(9, "named", "first", color=1), 0: Cluster(9, "named", "second", color=1), 7: Cluster(7)}
+    clusters = edits.new_clusters(owners, {1: (5,)}, {5: Cluster(5, color=0)}, 5.0, given)
+    assert {i: (c.cluster_id, c.name, c.color) for i, c in clusters.items()} == {
+        2: (2, "first", 1),
+        1: (1, "", 0),
+        0: (0, "second", 2),
+        3: (3, "", 3),
+    }

@@ -16,7 +16,8 @@ from kiruviz.models.opening import open_model
 from kiruviz.progress import Silent
 from kiruviz.space import Recipe
 from kiruviz.tasks import maps, spaces
-from kiruviz.tasks.maps import ClusterSpec, FormerLabels, Method
+from kiruviz.tasks.carrying import Carriage
+from kiruviz.tasks.maps import ClusterSpec, Method
 
 
 def rows_of(recipe: Recipe) -> np.ndarray[Any, Any]:
@@ -83,41 +84,13 @@ def test_clusters_equal_scikit_learn_on_the_raw_rows(everyday: Recipe, seed: int
     expected = KMeans(n_clusters=8, n_init=10, random_state=seed).fit_predict(rows_of(everyday))
     np.testing.assert_array_equal(outcome.assignment, expected)
     assert outcome.assignment.dtype == np.int32
-    assert (outcome.carried, outcome.dropped) == ({}, ())
+    assert outcome.carriage == Carriage()
 
 
 @pytest.mark.parametrize("spec", [ClusterSpec(k=0), ClusterSpec(k=201), ClusterSpec(n_init=0), ClusterSpec(seed=-1)])
 def test_clusterings_that_cannot_be_are_refused(everyday: Recipe, spec: ClusterSpec) -> None:
     with pytest.raises(UserError):
         maps.cluster(Silent(), everyday, spec)
-
-
-@pytest.mark.parametrize("spec", [ClusterSpec(8, 10, 1), ClusterSpec(10, 10, 0), ClusterSpec(5, 10, 0)])
-def test_names_carry_over_by_overlap(everyday: Recipe, spec: ClusterSpec) -> None:
-    names = spaces.build_space(Silent(), everyday).names
-    before = maps.cluster(Silent(), everyday, ClusterSpec()).assignment
-
-    after = maps.cluster(Silent(), everyday, spec, FormerLabels(names, before))
-
-    assert after.carried
-    assert len(after.report) == len(after.carried)
-    assert sorted([*after.carried.values(), *after.dropped]) == list(range(8))
-    for new, old in after.carried.items():
-        new_rows, old_rows = (after.assignment == new), (before == old)
-        overlap = (new_rows & old_rows).sum() / (new_rows | old_rows).sum()
-        assert overlap >= 0.25
-        assert any(f"{overlap:.2f}" in line for line in after.report)
-
-
-def test_the_same_clusters_keep_all_names(everyday: Recipe) -> None:
-    names = spaces.build_space(Silent(), everyday).names
-    before = maps.cluster(Silent(), everyday, ClusterSpec()).assignment
-    shuffled = np.array([3, 1, 4, 0, 5, 2, 7, 6], np.int32)[before]
-
-    after = maps.cluster(Silent(), everyday, ClusterSpec(), FormerLabels(names, shuffled))
-
-    assert after.carried == {int(new): int(old) for new, old in zip(before, shuffled, strict=True)}
-    assert after.dropped == ()
 
 
 def test_a_cluster_is_split_in_two(everyday: Recipe) -> None:

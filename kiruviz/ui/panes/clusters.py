@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOp
 
 from kiruviz.palette import cluster_color, neutral_color
 from kiruviz.session.labels import Cluster, LabelSet
+from kiruviz.ui.conductor import NamesMoved
 from kiruviz.ui.document import Document
 from kiruviz.ui.theme import DARK, FONT_PX, Theme, text_font
-from kiruviz.ui.widgets.basics import Section, label, number, plain_tip
+from kiruviz.ui.widgets.basics import Section, button, label, number, plain_tip
 from kiruviz.ui.widgets.tables import RowsModel, Table
 
 _DOTS_PX = 8
@@ -139,10 +140,12 @@ class ClustersTable(Table):
 class ClustersPane(QWidget):
     """Lists the clusters; moving through them selects them in the document.
 
-    flown(cluster_id) when a cluster was chosen by hand, so that the map goes there.
+    flown(cluster_id) when a cluster was chosen by hand, so that the map goes there; report_wanted() for the link
+    to what became of the names.
     """
 
     flown = Signal(int)
+    report_wanted = Signal()
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -156,6 +159,11 @@ class ClustersPane(QWidget):
         self.pips = ProgressPips()
         self.section.add(self.progress)
         self.section.add(self.pips)
+        self.report = button("", self.report_wanted.emit, "link", "What became of the names, row by row")
+        self.report.setAccessibleName("What became of the names")
+        self.section.add(self.report)
+        self.report.hide()
+        self._reported: int | None = None
         self.model = ClustersModel()
         self.table = ClustersTable(self.model, "Clusters")
         self.table.setMinimumHeight(140)
@@ -179,6 +187,16 @@ class ClustersPane(QWidget):
         self.pips.update()
         self.table.viewport().update()
 
+    def offer_report(self, set_id: int, moved: NamesMoved) -> None:
+        """Link to what became of the names, for as long as that set of clusters is shown."""
+        self._reported = set_id
+        kept = len(moved.kept) + len(moved.back)
+        parts = [f"{kept} carried over"] if kept else []
+        lost = len(moved.lost) + len(moved.elsewhere)
+        parts += [f"{lost} without a cluster"] if lost else []
+        self.report.setText(f"Names: {', '.join(parts)}…")
+        self.report.show()
+
     @property
     def selected_clusters(self) -> list[int]:
         """The ids of all selected rows, in the table's order."""
@@ -198,6 +216,8 @@ class ClustersPane(QWidget):
             self.model.sort(*self._sorted)
             self.progress.setText(progress_line(labels))
         self.pips.show_labels(labels)
+        if labels is None or labels.set_id != self._reported:
+            self.report.hide()
         self.table.setColumnHidden(3, not any(row[3] for row in self.model.rows))
         self.table.setColumnHidden(4, not any(row[4] is not None for row in self.model.rows))
         self._filling = False
