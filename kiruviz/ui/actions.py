@@ -101,6 +101,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("next_unnamed", "Next unnamed", "Labels", lambda c: c.next_unnamed(), "N", "next", label_key=True),
     Action("previous_cluster", "Previous cluster", "Labels", lambda c: c.step_cluster(-1), "Alt+Up", "next"),
     Action("next_cluster", "Next cluster", "Labels", lambda c: c.step_cluster(1), "Alt+Down", "next"),
+    Action("members", "List the members", "Labels", lambda c: c.list_members(), "L", "next", label_key=True),
     Action("sure_1", "Confidence 1", "Labels", lambda c: c.set_confidence(1), "1", "sure", label_key=True),
     Action("sure_2", "Confidence 2", "Labels", lambda c: c.set_confidence(2), "2", "sure", label_key=True),
     Action("sure_3", "Confidence 3", "Labels", lambda c: c.set_confidence(3), "3", "sure", label_key=True),

@@ -272,6 +272,11 @@ class Commands:
         self._window.document.select_cluster(cluster_id)
         self._window.map_pane.select_rows_shown()
 
+    def list_members(self) -> None:
+        """Go to the list of the selected cluster's members."""
+        self._window.docks.show("members")
+        self._window.members_pane.focus()
+
     def set_confidence(self, value: int) -> None:
         cluster = self._window.document.cluster
         if cluster is not None:

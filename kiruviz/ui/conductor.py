@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from kiruviz.paths import resource
 from kiruviz.session.records import PackedSpace, SpaceRecord
 from kiruviz.space import Kind, Metric, Recipe, Rows, Transform
 from kiruviz.tasks import maps, remembered, spaces
+from kiruviz.tasks import members as lists
 from kiruviz.tasks.carrying import Fate, FormerLabels
 from kiruviz.tasks.maps import FEW_ROWS, ClusterSpec, Method, ProjectionOutcome
 from kiruviz.ui.document import Document
@@ -149,6 +151,7 @@ class Conductor(QObject):
             "stability",
             "silhouettes",
             "split",
+            "members",
         ):
             self.runner.cancel(key)
 
@@ -363,6 +366,8 @@ class Conductor(QObject):
             return
         recipe, assignment = document.record.recipe, document.labels.assignment
         start = self.runner.start
+        job = start("analysis", "Distances", lists.member_distances, recipe, assignment, key="members", quiet=True)
+        job.succeeded.connect(document.set_distances)
         job = start(
             "analysis", "Cluster evidence", maps.describe_clusters, recipe, assignment, key="evidence", quiet=True
         )
@@ -377,6 +382,14 @@ class Conductor(QObject):
         if not document.silhouettes:
             job = start("analysis", "Silhouette", maps.silhouettes, recipe, spec, key="silhouettes", quiet=True)
             job.succeeded.connect(lambda found: document.set_silhouettes(found) if self._shown(recipe) else None)
+
+    def write_members(self, columns: dict[str, list[Any]], path: Path) -> Job:
+        """Write a list of members as CSV or Parquet, in place of what is there (the dialog has asked)."""
+        job = self.runner.start(
+            "paper", "Writing the list", lists.write_members, columns, str(path), overwrite=True, key="export"
+        )
+        job.failed.connect(self.failed)
+        return job
 
     # Asking
 

@@ -32,6 +32,7 @@ class Document(QObject):
     selection_changed   another cluster, lasso or focus row
     members_changed     rows moved between the clusters that are shown
     evidence_changed    what is known about the clusters changed
+    distances_changed   the rows' distances to their centroids came, or are no longer those
     session_changed     another session, title or undo state
     """
 
@@ -41,6 +42,7 @@ class Document(QObject):
     selection_changed = Signal()
     members_changed = Signal()
     evidence_changed = Signal()
+    distances_changed = Signal()
     session_changed = Signal()
 
     def __init__(self) -> None:
@@ -57,6 +59,7 @@ class Document(QObject):
         self.evidence: dict[int, Evidence] = {}
         self.stability: dict[int, float] = {}
         self.silhouettes: list[tuple[int, float]] = []
+        self.distances: npt.NDArray[np.float64] | None = None
 
     @property
     def labels(self) -> LabelSet | None:
@@ -179,6 +182,11 @@ class Document(QObject):
         self.silhouettes = silhouettes
         self.evidence_changed.emit()
 
+    def set_distances(self, distances: npt.NDArray[np.float64]) -> None:
+        """(n,) distance of each row to the centroid of its cluster."""
+        self.distances = distances
+        self.distances_changed.emit()
+
     # Selection
 
     def select_cluster(self, cluster_id: int | None) -> None:
@@ -241,6 +249,8 @@ class Document(QObject):
         if moved:
             self.evidence = {}
             self.stability = {}
+            self.distances = None
+            self.distances_changed.emit()
         self._follow_labels()
         if self.cluster is None:
             labels = self.labels
@@ -289,3 +299,4 @@ class Document(QObject):
         self.evidence = {}
         self.stability = {}
         self.silhouettes = []
+        self.distances = None

@@ -17,6 +17,8 @@ from kiruviz.ui.widgets.tables import RowsModel, Table
 
 _FIXED_ROWS = (
     ("Labels", "Move through the clusters", "Up, Down"),
+    ("Members", "Check or uncheck; check all; clear the checks", "Space, Ctrl+A, Esc"),
+    ("Members", "Move the checked; set them aside; show the row", "M, Del, Enter"),
     ("Labels", "Name the cluster; keep the name and go on", "Enter"),
     ("Labels", "Leave the name; let a lasso go", "Esc"),
     ("Map", "Add to the lasso, take away from it", "Shift+drag, Alt+drag"),

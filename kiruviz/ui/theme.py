@@ -225,6 +225,15 @@ QFrame#sheet {{ background: {t.panel}; border: 1px solid {t.line}; border-radius
 QTableView, QListView {{ background: transparent; border: none; outline: none; gridline-color: transparent;
   selection-background-color: {t.selected}; selection-color: {t.text}; }}
 QTableView::item {{ padding: 0 4px; border: none; }}
+QTableView::indicator {{ width: 13px; height: 13px; border: 1px solid {t.muted}; border-radius: 4px;
+  background: transparent; }}
+QTableView::indicator:checked {{ background: {t.accent}; border-color: {t.accent}; image: url({check}); }}
+QFrame#card QListWidget::item {{ padding: 4px; border-radius: 4px; }}
+QMainWindow > QTabBar {{ background: {t.panel}; border: none; qproperty-drawBase: 0; qproperty-elideMode: ElideNone; }}
+QMainWindow > QTabBar::tab {{ background: transparent; border: none; border-bottom: 2px solid transparent;
+  color: {t.muted}; padding: 5px 0 4px 0; margin: 0 4px 0 14px; font-size: {SMALL_PX}px; }}
+QMainWindow > QTabBar::tab:selected {{ color: {t.text}; border-bottom-color: {t.accent}; }}
+QMainWindow > QTabBar::tab:hover {{ color: {t.text}; }}
 QHeaderView {{ background: transparent; border: none; }}
 QHeaderView::section {{ background: transparent; border: none; color: {t.muted}; padding: 2px 4px;
   font-size: {SECTION_PX}px; }}

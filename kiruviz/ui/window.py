@@ -7,18 +7,15 @@ from datetime import datetime
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer
+from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QKeyEvent
 from PySide6.QtWidgets import (
-    QDockWidget,
     QHBoxLayout,
     QMainWindow,
     QMenu,
     QMenuBar,
-    QScrollArea,
     QSizePolicy,
     QStatusBar,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -30,13 +27,14 @@ from kiruviz.tasks import recovery
 from kiruviz.ui.actions import ActionSet
 from kiruviz.ui.commands import Commands
 from kiruviz.ui.conductor import Conductor
+from kiruviz.ui.docks import Docks
 from kiruviz.ui.document import Document
 from kiruviz.ui.export_dialog import ExportDialog
 from kiruviz.ui.keys import keymap, tip_with_key
-from kiruviz.ui.panes import DOCKS, DockSpec
 from kiruviz.ui.panes.clusters import ClustersPane
 from kiruviz.ui.panes.drawing import DrawingPane
 from kiruviz.ui.panes.map import MapPane, MapTools
+from kiruviz.ui.panes.members import MembersPane
 from kiruviz.ui.panes.model import ModelPane
 from kiruviz.ui.panes.neighbors import NeighborsPane
 from kiruviz.ui.panes.space import SpacePane
@@ -44,14 +42,14 @@ from kiruviz.ui.panes.this_cluster import ThisClusterPane
 from kiruviz.ui.search import Search
 from kiruviz.ui.settings import Settings
 from kiruviz.ui.shortcuts import ShortcutsDialog
-from kiruviz.ui.theme import LEFT_WIDTH, RIGHT_WIDTH, Theme, ThemeKeeper
+from kiruviz.ui.theme import Theme, ThemeKeeper
 from kiruviz.ui.widgets.basics import button, label, plain_caption
-from kiruviz.ui.widgets.grip import Grip
 from kiruviz.ui.widgets.progress import JobStrip
 
 _log = logging.getLogger(__name__)
 _TOLD_MS = 6000
-_AREAS = {"left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea}
+# The list of members has its own M and Del.
+_KEYS_IN_MEMBERS = ("resist", "unname", "next_unnamed", "sure_1", "sure_2", "sure_3")
 
 
 class MainWindow(QMainWindow):
@@ -96,6 +94,7 @@ class MainWindow(QMainWindow):
         self.drawing_pane = DrawingPane(document, conductor)
         self.clusters_pane = ClustersPane(document)
         self.this_cluster = ThisClusterPane(document)
+        self.members_pane = MembersPane(document, conductor)
         self.neighbors_pane = NeighborsPane(document, conductor)
         self.map_pane = MapPane(document, conductor, tools)
         self.setCentralWidget(self.map_pane)
@@ -129,20 +128,16 @@ class MainWindow(QMainWindow):
         self.fill_recent()
 
     def _make_docks(self) -> None:
-        for spec in DOCKS:
-            dock = _make_dock(spec, [getattr(self, name) for name in spec.panes], self)
-            self.addDockWidget(_AREAS[spec.side], dock)
+        self.docks = Docks(self)
+        for dock in self.docks.by_name.values():
             self.menus["Window"].addAction(dock.toggleViewAction())
         self.menus["Window"].addSeparator()
         self.menus["Window"].addAction("Reset the layout", self._reset_layout)
-        docks = {dock.objectName(): dock for dock in self.findChildren(QDockWidget)}
-        self.resizeDocks([docks["setup"], docks["clusters"]], [LEFT_WIDTH, RIGHT_WIDTH], Qt.Orientation.Horizontal)
-        self.resizeDocks([docks["clusters"], docks["neighbors"]], [560, 260], Qt.Orientation.Vertical)
         link = button("What am I looking at?", self.commands.explain, "link")
         tip_with_key(link, "The map explained, with a lesson", "about_map")
         link.setContentsMargins(14, 0, 14, 0)
         self.learn_link = link
-        left = docks["setup"].widget().layout()
+        left = self.docks.by_name["setup"].widget().layout()
         assert left is not None
         holder = QWidget()
         inner = QHBoxLayout(holder)
@@ -150,9 +145,9 @@ class MainWindow(QMainWindow):
         inner.addWidget(link)
         inner.addStretch(1)
         left.addWidget(holder)
-        for dock in (docks["clusters"],):
-            dock.widget().addActions(self.actions_by_name.label_keys())
+        self.docks.by_name["clusters"].widget().addActions(self.actions_by_name.label_keys())
         self.map_pane.canvas.addActions(self.actions_by_name.label_keys())
+        self.members_pane.addActions([self.actions_by_name[name] for name in _KEYS_IN_MEMBERS])
 
     def _make_status(self) -> None:
         bar = QStatusBar()
@@ -190,6 +185,9 @@ class MainWindow(QMainWindow):
         self.this_cluster.left.connect(self.clusters_pane.table.setFocus)
         self.this_cluster.resist_wanted.connect(self.commands.resist)
         self.map_pane.colored.connect(lambda by: self.actions_by_name[f"color_{by}"].setChecked(True))
+        self.members_pane.row_wanted.connect(self._go_to_row)
+        self.members_pane.left.connect(self.clusters_pane.table.setFocus)
+        self.members_pane.told.connect(self.tell)
         self.neighbors_pane.token_activated.connect(self._show_token)
         self.neighbors_pane.copy.clicked.connect(lambda: self.commands.copy_python("neighbors"))
         self.search.lit.connect(self.map_pane.light)
@@ -200,6 +198,7 @@ class MainWindow(QMainWindow):
             signal.connect(self._show_state)
         document.coords_changed.connect(lambda _: self._show_state())
         document.members_changed.connect(conductor.describe)
+        document.selection_changed.connect(self.docks.follow_selection)
 
     # First start
 
@@ -353,7 +352,7 @@ class MainWindow(QMainWindow):
         self.restoreState(self._default_state)
 
     def _apply_theme(self, theme: Theme) -> None:
-        for pane in (self.map_pane, self.clusters_pane, self.drawing_pane, self.neighbors_pane):
+        for pane in (self.map_pane, self.clusters_pane, self.drawing_pane, self.members_pane, self.neighbors_pane):
             pane.set_theme(theme)
         self.actions_by_name[f"theme_{self.themes.choice}"].setChecked(True)
 
@@ -380,59 +379,6 @@ class MainWindow(QMainWindow):
         self.runner.close()
         self.document.close()
         event.accept()
-
-
-def _make_dock(spec: DockSpec, panes: list[QWidget], parent: QWidget) -> QDockWidget:
-    dock = QDockWidget(spec.title, parent)
-    dock.setObjectName(spec.name)
-    content = QWidget()
-    content.setObjectName("panel")
-    box = QVBoxLayout(content)
-    box.setContentsMargins(0, 0, 0, 0)
-    box.setSpacing(0)
-    if spec.scrolls:
-        box.addWidget(_scrolling(panes, spec.title), 1)
-        content.setMinimumWidth(LEFT_WIDTH - 12)
-    else:
-        box.addWidget(panes[0], 1)
-        if panes[1:]:
-            box.addWidget(_scrolling(panes[1:], spec.title))
-        content.setMinimumWidth(RIGHT_WIDTH - 36)
-    dock.setWidget(content)
-    dock.setTitleBarWidget(Grip(spec.title))
-    return dock
-
-
-class SnugScroll(QScrollArea):
-    """As high as what is in it, where there is room; else it scrolls."""
-
-    def __init__(self, content: QWidget) -> None:
-        super().__init__()
-        self._content = content
-        self.setWidget(content)
-
-    def sizeHint(self) -> QSize:
-        return self._content.sizeHint()
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(super().minimumSizeHint().width(), 150)
-
-
-def _scrolling(panes: list[QWidget], title: str) -> QScrollArea:
-    inside = QWidget()
-    inside.setObjectName("panel")
-    inner = QVBoxLayout(inside)
-    inner.setContentsMargins(0, 0, 0, 0)
-    inner.setSpacing(0)
-    for pane in panes:
-        inner.addWidget(pane)
-    inner.addStretch(1)
-    area = SnugScroll(inside)
-    area.setAccessibleName(title)
-    area.setObjectName("panel")
-    area.setWidgetResizable(True)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    return area
 
 
 def _untitled_sentence(info: UntitledInfo) -> str:
