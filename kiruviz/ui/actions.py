@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 if TYPE_CHECKING:
     from kiruviz.ui.commands import Commands
 
+_NO_MAP = "no map yet"
 MENUS = ("File", "Edit", "View", "Model", "Map", "Labels", "Window", "Help")
 
 
@@ -48,12 +49,16 @@ ACTIONS: tuple[Action, ...] = (
     Action("open_session", "Open session…", "File", lambda c: c.open_session(), "Ctrl+Shift+O", "session"),
     Action("save", "Save", "File", lambda c: c.save(), "Ctrl+S", "save"),
     Action("save_as", "Save as…", "File", lambda c: c.save_as(), "Ctrl+Shift+S", "save"),
-    Action("export_figure", "Export figure…", "File", lambda c: c.export_figure(), "Ctrl+E", "export"),
-    Action("export_table", "Export table…", "File", lambda c: c.export_table(), "Ctrl+Shift+E", "export"),
-    Action("export_labels", "Export labels…", "File", lambda c: c.export_labels(), "Ctrl+Alt+E", "export"),
+    Action("export_figure", "Export figure…", "File", lambda c: c.export_figure(), "Ctrl+E", "export", needs=_NO_MAP),
+    Action(
+        "export_table", "Export table…", "File", lambda c: c.export_table(), "Ctrl+Shift+E", "export", needs=_NO_MAP
+    ),
+    Action(
+        "export_labels", "Export labels…", "File", lambda c: c.export_labels(), "Ctrl+Alt+E", "export", needs=_NO_MAP
+    ),
     Action("quit", "Quit", "File", lambda c: c.quit(), "Ctrl+Q", "quit"),
-    Action("undo", "Undo", "Edit", lambda c: c.undo(), "Ctrl+Z", "undo"),
-    Action("redo", "Redo", "Edit", lambda c: c.redo(), "Ctrl+Shift+Z", "undo"),
+    Action("undo", "Undo", "Edit", lambda c: c.undo(), "Ctrl+Z", "undo", needs="nothing to undo"),
+    Action("redo", "Redo", "Edit", lambda c: c.redo(), "Ctrl+Shift+Z", "undo", needs="nothing to redo"),
     Action("find", "Find a token…", "Edit", lambda c: c.find(), "Ctrl+F", "find"),
     Action("copy_map", "Copy map as Python", "Edit", lambda c: c.copy_python("map"), "", "python"),
     Action("copy_clusters", "Copy clusters as Python", "Edit", lambda c: c.copy_python("clusters"), "", "python"),
@@ -61,6 +66,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("zoom_in", "Zoom in", "View", lambda c: c.zoom(1.25), "Ctrl+=", "zoom"),
     Action("zoom_out", "Zoom out", "View", lambda c: c.zoom(0.8), "Ctrl+-", "zoom"),
     Action("fit", "Fit", "View", lambda c: c.fit(), "Ctrl+0", "zoom", tip="Show the whole map"),
+    Action("command_palette", "Command palette", "View", lambda c: c.command_palette(), "Ctrl+K", "palette"),
     Action("theme_system", "Theme of the system", "View", lambda c: c.choose_theme("system"), "", "theme", choice=True),
     Action("theme_dark", "Dark theme", "View", lambda c: c.choose_theme("dark"), "", "theme", choice=True),
     Action("theme_light", "Light theme", "View", lambda c: c.choose_theme("light"), "", "theme", choice=True),

@@ -195,6 +195,9 @@ class Commands:
     def fit(self) -> None:
         self._window.map_pane.canvas.fit()
 
+    def command_palette(self) -> None:
+        self._window.command_palette.toggle()
+
     def choose_theme(self, choice: ThemeChoice) -> None:
         self._window.settings.theme = choice
         self._window.themes.choose(choice)

@@ -12,6 +12,7 @@ from kiruviz.ui.theme import ThemeChoice
 
 _MOST_RECENT = 8
 _KEYS = "shortcuts"
+_RECENT_ACTIONS = "recent_actions"
 
 
 class Settings:
@@ -40,6 +41,17 @@ class Settings:
         self._store.setValue("geometry", geometry)
         self._store.setValue("state", state)
         self._store.sync()
+
+    @property
+    def recent_actions(self) -> list[str]:
+        """The actions used last from the command palette, the latest first."""
+        value = self._store.value(_RECENT_ACTIONS, [])
+        listed = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+        return [name for name in listed if isinstance(name, str)]
+
+    @recent_actions.setter
+    def recent_actions(self, names: list[str]) -> None:
+        self._store.setValue(_RECENT_ACTIONS, names)
 
     def own_keys(self) -> dict[str, object]:
         """Action -> the key a person gave it, as the file has it: it may hold anything."""

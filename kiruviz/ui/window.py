@@ -25,6 +25,7 @@ from kiruviz.paths import cache_dir, resource
 from kiruviz.session.recover import UntitledInfo
 from kiruviz.tasks import recovery
 from kiruviz.ui.actions import ActionSet
+from kiruviz.ui.command_palette import CommandPalette
 from kiruviz.ui.commands import Commands
 from kiruviz.ui.conductor import Conductor
 from kiruviz.ui.docks import Docks
@@ -76,6 +77,7 @@ class MainWindow(QMainWindow):
         self._make_header()
         self._make_docks()
         self._make_status()
+        self.command_palette = CommandPalette(self)
         self._connect()
         self._apply_theme(themes.theme)
         self.resize(1440, 900)
@@ -193,6 +195,8 @@ class MainWindow(QMainWindow):
         self.search.lit.connect(self.map_pane.light)
         self.search.chosen.connect(self._go_to_row)
         self.search.token_chosen.connect(self._show_token)
+        self.command_palette.row_chosen.connect(self._go_to_row)
+        self.command_palette.token_chosen.connect(self._show_token)
         document.space_changed.connect(self._told.stop)  # other rows are news enough
         for signal in (document.space_changed, document.labels_changed, document.session_changed):
             signal.connect(self._show_state)
