@@ -14,7 +14,7 @@ from kiruviz.session.labels import Cluster, LabelSet
 from kiruviz.session.records import SpaceRecord
 from kiruviz.space import display_name
 from kiruviz.ui.actions import ACTIONS
-from kiruviz.ui.finding import WORD, TextIndex, top
+from kiruviz.ui.finding import SCATTERED, WORD, TextIndex, top
 
 # Menus with this name list things that the palette offers by itself.
 LISTED_APART = "listed apart"
@@ -142,7 +142,9 @@ class Shelf:
     def find(self, typed: str, most: int, recent: Sequence[str] = ()) -> Group:
         """The best entries; of those that match alike the possible ones first, then those used last."""
         scores, aliases = self._texts.find(typed), self._aliases.find(typed)
-        scores = np.where(scores >= 0, scores, np.where(aliases >= 0, np.maximum(aliases, WORD << 24), -1))
+        # Letters scattered over text and alias would be matches that nobody sees.
+        aliases = np.where((aliases >= 0) & (aliases >> 24 < SCATTERED), np.maximum(aliases, WORD << 24), -1)
+        scores = np.where(scores >= 0, scores, aliases)
         found, count = top(scores, most)
         entries = [(score, self.entries[at]) for score, at in found]
         place = {key: at for at, key in enumerate(recent)}

@@ -145,7 +145,7 @@ class ShortcutsDialog(QDialog):
         self.model.set_rows([r for r in rows if all(word in " ".join(r[:4]).lower() for word in words)])
         listed = [r[4] for r in self.model.rows]
         if listed:
-            self.table.selectRow(listed.index(name) if name in listed else 0)
+            self.table.selectRow(listed.index(name) if name and name in listed else 0)
         self._show_resets()
 
     def _name(self) -> str:
