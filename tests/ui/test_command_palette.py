@@ -330,7 +330,7 @@ def test_typing_answers_within_50_ms_among_49152_rows_and_500_clusters(
         coords = np.random.default_rng(0).normal(size=(rows, 2)).astype(np.float32)
         document.set_projection(ProjectionOutcome(coords, "pca", {}))
         assignment = (np.arange(rows) % 500).astype(np.int32)
-        document.set_clusters(ClusterOutcome(spec=ClusterSpec(k=500), assignment=assignment, carried={}))
+        document.set_clusters(ClusterOutcome(spec=ClusterSpec(k=500), assignment=assignment))
         conductor.cancel_drawing()
         driving.wait_rest(window)
         palette = window.command_palette
