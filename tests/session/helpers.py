@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import random
 from pathlib import Path
 
 import numpy as np
@@ -45,3 +46,50 @@ def filled(path: Path, assignment: list[int] | None = None) -> Session:
 
 def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def act(session: Session, seed: int, turn: int) -> None:
+    """Labelling action number `turn` of the sequence `seed`: the same on the same session, of every kind there is."""
+    chance = random.Random(seed * 100_003 + turn)
+    labels = session.labels
+    assert labels is not None
+    ids, rows = labels.order, list(range(len(labels.assignment)))
+    kind = chance.choice(["rename", "resist", "note", "sure", "clear", "move", "aside", "new", "merge", "split",
+                          "again", "undo", "redo"])  # fmt: skip
+    some = chance.sample(rows, chance.randint(1, 4))
+    if kind == "again":
+        session.set_clusters(
+            labels.space_id, "kmeans", {"turn": turn}, [chance.randrange(3) for _ in rows], {0: ids[:1]}
+        )
+    elif kind in ("undo", "redo"):
+        getattr(session, kind)()
+    elif kind == "aside":
+        session.set_aside(some)
+    elif kind == "new" or not ids:
+        session.new_cluster(some)
+    else:
+        _act_on(session, chance, kind, chance.choice(ids), ids, some, turn)
+
+
+def _act_on(
+    session: Session, chance: random.Random, kind: str, cluster: int, ids: list[int], some: list[int], turn: int
+) -> None:
+    labels = session.labels
+    assert labels is not None
+    if kind == "rename":
+        session.rename(cluster, f"name {turn}")
+    elif kind == "resist":
+        session.resist(cluster, f"why {turn}")
+    elif kind == "note":
+        session.set_note(cluster, f"note {turn}")
+    elif kind == "sure":
+        session.set_confidence(cluster, chance.randrange(4))
+    elif kind == "clear":
+        session.clear(cluster)
+    elif kind == "move":
+        session.move(some, cluster)
+    elif kind == "merge":
+        session.merge(chance.sample(ids, min(2, len(ids))))
+    else:
+        parts = [chance.randrange(2) for _ in labels.members(cluster)]
+        session.split(cluster, np.array(parts))
