@@ -46,6 +46,8 @@ _COLORS: dict[Ground, tuple[str, ...]] = {
     ground: (*first, *(f"#{code}" for code in _LATER[ground].split())) for ground, first in FIRST.items()
 }
 COUNT = len(_COLORS["dark"])
+# Up to so many clusters have a colour each; more share them.
+ALL_DIFFERENT = 32
 # Points and names of clusters that resist naming, of noise and of what has no group.
 _NEUTRAL: dict[Ground, str] = {"dark": "#98a1b0", "light": "#5c6573"}
 

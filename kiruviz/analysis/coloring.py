@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kiruviz import palette
-from kiruviz.analysis.color_difference import VISIONS, distances
+from kiruviz.analysis.color_difference import VISIONS, ciede2000, lab
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -24,8 +24,6 @@ Ids = npt.NDArray[np.int64]
 IN_ORDER = 8
 # Beyond this many, colours are given in order: it would take long, and nobody sees them all.
 MOST_CLUSTERS = 2000
-# Up to here no two clusters share a colour.
-ALL_DIFFERENT = 32
 # CIEDE2000 that neighbours should have at least, in each vision.
 WANTED = {"normal": 10.0, "deuteranopia": 7.0, "protanopia": 7.0}
 
@@ -45,18 +43,22 @@ _REST = 25  # moves for which a cluster is left alone after one
 
 
 @lru_cache(maxsize=1)
-def color_shares() -> Array:
-    """(COUNT, COUNT) how far colours of the palette are apart, as a share of what is wanted: the least of both
-    grounds and all visions. 0 for a colour with itself."""
+def _seen() -> tuple[tuple[Array, float], ...]:
+    """The palette's Lab on each ground and in each vision, and the difference wanted there."""
     grounds: tuple[palette.Ground, ...] = ("dark", "light")
-    found = [
-        distances([palette.cluster_color(i, ground) for i in range(palette.COUNT)], vision) / WANTED[vision]
+    return tuple(
+        (lab([palette.cluster_color(i, ground) for i in range(palette.COUNT)], vision), WANTED[vision])
         for ground in grounds
         for vision in VISIONS
-    ]
-    shares: Array = np.min(found, axis=0)
-    shares.setflags(write=False)
-    return shares
+    )
+
+
+def shares_of(numbers: Sequence[int]) -> Array:
+    """(n, COUNT) how far these colours are from all of the palette, as a share of what is wanted: the least of both
+    grounds and all visions. 0 for a colour with itself."""
+    chosen = list(numbers)
+    found = [ciede2000(seen[chosen, None, :], seen[None, :, :]) / wanted for seen, wanted in _seen()]
+    return np.asarray(np.min(found, axis=0))
 
 
 def color_clusters(
@@ -87,15 +89,55 @@ def color_clusters(
     return {int(ids[place]): int(search.colors[place]) for place in movable}
 
 
+def colors_beside(
+    coords: npt.NDArray[np.floating[Any]],
+    assignment: npt.NDArray[np.integer[Any]],
+    colors: Mapping[int, int],
+    rows: npt.NDArray[np.integer[Any]],
+    number: int = 1,
+) -> list[int]:
+    """Colours for `number` more clusters made of `rows`, one after the other unlike those near and each other.
+
+    coords, assignment  (n, 2) and (n,), as in `color_clusters`
+    colors              cluster id -> its colour, for all clusters there are
+    """
+    used = list(colors.values())
+    near = [colors[i] for i in _clusters_near(coords, assignment, rows) if i in colors]
+    found: list[int] = []
+    for _ in range(number):
+        found.append(pick_color([*reversed(found), *near][:_IN_VIEW], [*used, *found]))
+    return found
+
+
+def _clusters_near(
+    coords: npt.NDArray[np.floating[Any]],
+    assignment: npt.NDArray[np.integer[Any]],
+    rows: npt.NDArray[np.integer[Any]],
+) -> list[int]:
+    """The clusters whose mean place is nearest to that of `rows`, nearest first."""
+    members = np.flatnonzero(assignment >= 0)
+    owners = assignment[members]
+    counts = np.bincount(owners)
+    ids = np.flatnonzero(counts)
+    places = [np.bincount(owners, coords[members, axis])[ids] / counts[ids] for axis in (0, 1)]
+    middle = coords[rows].mean(axis=0)
+    apart = np.hypot(places[0] - middle[0], places[1] - middle[1])
+    return [int(i) for i in ids[np.argsort(apart, kind="stable")[:_IN_VIEW]]]
+
+
 def pick_color(near: Sequence[int], used: Sequence[int]) -> int:
     """The colour for one more cluster beside those coloured `near`, nearest first; `used` are all in use.
 
-    The smallest free one while there are few clusters, else one that differs most from those near.
+    The smallest free one while there are few clusters, else one that differs from those near: a free one up to
+    `palette.ALL_DIFFERENT` clusters.
     """
-    if len(set(used)) < IN_ORDER or not near:
-        return _free(used, 1)[0]
-    beside = np.array([palette.color_number(color) for color in near])
-    cost = sum(_cost(_NEXT if rank < _NEXT_CENTRES else _TOGETHER)[:, color] for rank, color in enumerate(beside))
+    free = _free(used, 1)[0]
+    if free < IN_ORDER or not near:
+        return free
+    shares = shares_of([palette.color_number(color) for color in near])
+    cost = _cost(shares[:_NEXT_CENTRES], _NEXT).sum(axis=0) + _cost(shares[_NEXT_CENTRES:], _TOGETHER).sum(axis=0)
+    if len(used) < palette.ALL_DIFFERENT:
+        cost[[palette.color_number(color) for color in used]] += _SAME
     return int(np.argmin(cost + _PER_NUMBER * np.arange(palette.COUNT)))
 
 
@@ -105,15 +147,18 @@ def _free(used: Any, number: int) -> list[int]:
     return [color for color in range(len(taken) + number) if color not in taken][:number]
 
 
+def _cost(shares: Array, demand: float) -> Array:
+    """What it costs to give two neighbours colours so far apart: nothing from `demand` of the wanted difference on, the
+    more the less they differ."""
+    short = np.maximum(0.0, 1.0 - shares / demand)
+    same = np.where(shares < 1e-9, _SAME, 0.0)
+    return np.asarray((short**2 + 0.02 * short + same) * demand**_WEIGHT)
+
+
 @lru_cache(maxsize=4)
-def _cost(demand: float) -> Array:
-    """(COUNT, COUNT) what it costs to give two clusters these colours: nothing from `demand` of the wanted difference
-    on, the more the less they differ."""
-    short = np.maximum(0.0, 1.0 - color_shares() / demand)
-    cost = short**2 + 0.02 * short
-    np.fill_diagonal(cost, 1.0 + _SAME)
-    cost *= demand**_WEIGHT
-    return cost
+def _costs(demand: float) -> Array:
+    """(COUNT, COUNT) `_cost` of any two colours."""
+    return _cost(shares_of(range(palette.COUNT)), demand)
 
 
 class _Search:
@@ -135,7 +180,7 @@ class _Search:
     def _tell(self, place: int, sign: int) -> None:
         """Let the neighbours of `place` know that it has, or no longer has, its colour."""
         for level, mask in self._levels:
-            self._costs[mask[place]] += sign * _cost(level)[:, self.colors[place]]
+            self._costs[mask[place]] += sign * _costs(level)[:, self.colors[place]]
 
     def fill(self) -> None:
         """A colour for each that has none, those with most coloured neighbours first."""
@@ -174,7 +219,7 @@ def neighbor_demand(coords: npt.NDArray[np.floating[Any]], assignment: npt.NDArr
     apart = np.linalg.norm(centres[:, None, :] - centres[None, :, :], axis=2)
     np.fill_diagonal(apart, -1.0)
     rank = apart.argsort(axis=1, kind="stable").argsort(axis=1)  # 0 is the cluster itself
-    demand = np.where((rank <= _NEAR_CENTRES) | (len(ids) <= ALL_DIFFERENT), _NEAR, 0.0)
+    demand = np.where((rank <= _NEAR_CENTRES) | (len(ids) <= palette.ALL_DIFFERENT), _NEAR, 0.0)
     demand[_seen_together(coords, centres)] = _TOGETHER
     demand[rank <= _NEXT_CENTRES] = _NEXT
     for one, other in delaunay_edges(centres):

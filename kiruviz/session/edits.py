@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import chain, count
 
 import numpy as np
 import numpy.typing as npt
 
 from kiruviz.errors import UserError
+from kiruviz.palette import ALL_DIFFERENT
 from kiruviz.session.labels import ASIDE, Answer, Assignment, Cluster, LabelSet, Patch, Positions, distinct
 
 
@@ -78,11 +79,13 @@ def merge(labels: LabelSet, cluster_ids: Sequence[int], now: float) -> Edit | No
     return _edit(labels, title, now, assignment, [replace(_heir(clusters), cluster_id=first)])
 
 
-def split(labels: LabelSet, cluster_id: int, parts: npt.NDArray[np.integer], now: float) -> Edit | None:
+def split(
+    labels: LabelSet, cluster_id: int, parts: npt.NDArray[np.integer], now: float, colors: Sequence[int] = ()
+) -> Edit | None:
     """Split a cluster by `parts`, one number for each of its members in the order of `LabelSet.members`.
 
     The largest part (the first of equal ones) keeps the id and the label, the others become new clusters in
-    the order of their numbers; members with part -1 are set aside. ValueError on another length.
+    the order of their numbers, coloured by `colors`; members with part -1 are set aside. ValueError on another length.
     """
     _cluster(labels, cluster_id)
     members = labels.members(cluster_id)
@@ -93,18 +96,19 @@ def split(labels: LabelSet, cluster_id: int, parts: npt.NDArray[np.integer], now
     assignment = labels.assignment.copy()
     assignment[members[parts == ASIDE]] = ASIDE
     others = np.delete(values, np.argmax(counts)) if len(values) else values
-    fresh = _fresh(labels, len(others))
+    fresh = _fresh(labels, len(others), colors)
     for value, cluster in zip(others, fresh, strict=True):
         assignment[members[parts == value]] = cluster.cluster_id
     return _edit(labels, f"split {cluster_id} into {max(len(values), 1)}", now, assignment, fresh)
 
 
-def new(labels: LabelSet, positions: npt.ArrayLike, now: float) -> Edit | None:
-    """Make a cluster of the rows at `positions`; nothing changes where they are a cluster of their own already."""
+def new(labels: LabelSet, positions: npt.ArrayLike, now: float, colors: Sequence[int] = ()) -> Edit | None:
+    """Make a cluster of the rows at `positions`, in the first of `colors`; nothing changes where they are a cluster
+    of their own already."""
     rows = _positions(labels, positions)
     if not len(rows) or _alone(labels, rows) is not None:
         return None
-    cluster = _fresh(labels, 1)[0]
+    cluster = _fresh(labels, 1, colors)[0]
     assignment = _assigned(labels, rows, cluster.cluster_id)
     return _edit(labels, f"new cluster {cluster.cluster_id} of {_rows(rows)}", now, assignment, [cluster])
 
@@ -120,6 +124,12 @@ def set_aside(labels: LabelSet, positions: npt.ArrayLike, now: float) -> Edit | 
     """Take rows out of their clusters."""
     rows = _positions(labels, positions)
     return _edit(labels, f"set aside {_rows(rows)}", now, _assigned(labels, rows, ASIDE))
+
+
+def recolor(labels: LabelSet, colors: Mapping[int, int], now: float) -> Edit | None:
+    """Give clusters other colors; ids that are not in the set are passed over."""
+    changed = [replace(labels.clusters[i], color=int(color)) for i, color in colors.items() if i in labels.clusters]
+    return _edit(labels, "recolour the clusters", now, changed=changed)
 
 
 def adopt(
@@ -159,14 +169,17 @@ def new_clusters(
     former: Mapping[int, Cluster],
     now: float,
     given: Mapping[int, Cluster] | None = None,
+    colors: Mapping[int, int] | None = None,
 ) -> dict[int, Cluster]:
     """The clusters of a new assignment.
 
-    `given` has whole clusters for new ids, the most important first: a color that a former one has is replaced.
+    `given` has whole clusters for new ids, the most important first: a color that a former one has is replaced while
+    there are few (many share colors on purpose). `colors` are for those that take over none.
     `carried` maps a new cluster id to the ids, best first, of the `former` clusters it descends from: it takes
     over label and color of the first that has a label, else of the first. All others are unnamed and get the
-    smallest colors not in use. Ids that are in neither are left out.
+    smallest colors not in use where `colors` has none for them. Ids that are in neither are left out.
     """
+    colors = colors or {}
     ids = [i for i in distinct(assignment)[0].tolist() if i != ASIDE]
     clusters: dict[int, Cluster] = {}
     colorless: list[Cluster] = []
@@ -174,20 +187,23 @@ def new_clusters(
         if cluster_id not in ids:
             continue
         clusters[cluster_id] = replace(cluster, cluster_id=cluster_id)
-        if cluster.color < 0 or any(c.color == cluster.color for i, c in clusters.items() if i != cluster_id):
+        taken = len(ids) <= ALL_DIFFERENT and cluster.color in [c.color for i, c in clusters.items() if i != cluster_id]
+        if cluster.color < 0 or taken:
             colorless.append(clusters.pop(cluster_id))
     waiting = {cluster.cluster_id for cluster in colorless}
     for cluster_id in ids:
         ancestors = [former[i] for i in carried.get(cluster_id, ()) if i in former]
         if ancestors and cluster_id not in clusters and cluster_id not in waiting:
             clusters[cluster_id] = replace(_heir(ancestors), cluster_id=cluster_id)
-    used = {cluster.color for cluster in clusters.values()}
-    colors = (color for color in count() if color not in used)
+    used = {cluster.color for cluster in clusters.values()} | set(colors.values())
+    free = (color for color in count() if color not in used)
     for cluster in colorless:
-        clusters[cluster.cluster_id] = replace(cluster, color=next(colors))
+        color = colors.get(cluster.cluster_id)
+        clusters[cluster.cluster_id] = replace(cluster, color=next(free) if color is None else color)
     for cluster_id in ids:
         if cluster_id not in clusters:
-            clusters[cluster_id] = Cluster(cluster_id, color=next(colors), time=now)
+            color = colors.get(cluster_id)
+            clusters[cluster_id] = Cluster(cluster_id, color=next(free) if color is None else color, time=now)
     return clusters
 
 
@@ -250,12 +266,12 @@ def _heir(clusters: Sequence[Cluster]) -> Cluster:
     return next((cluster for cluster in clusters if cluster.status != "unnamed"), clusters[0])
 
 
-def _fresh(labels: LabelSet, number: int) -> list[Cluster]:
-    """New unnamed clusters, with ids after all others and the smallest colors not in use."""
+def _fresh(labels: LabelSet, number: int, colors: Sequence[int] = ()) -> list[Cluster]:
+    """New unnamed clusters, with ids after all others, in `colors` and then the smallest colors not in use."""
     first = max(labels.clusters, default=-1) + 1
-    used = {cluster.color for cluster in labels.clusters.values()}
-    colors = (color for color in count() if color not in used)
-    return [Cluster(first + i, color=next(colors)) for i in range(number)]
+    used = {cluster.color for cluster in labels.clusters.values()} | set(colors)
+    free = chain(colors, (color for color in count() if color not in used))
+    return [Cluster(first + i, color=next(free)) for i in range(number)]
 
 
 def _positions(labels: LabelSet, positions: npt.ArrayLike) -> Positions:

@@ -107,12 +107,14 @@ class Session(SessionFile):
         carried: Mapping[int, Sequence[int]] | None = None,
         given: Mapping[int, Cluster] | None = None,
         title: str = "",
+        colors: Mapping[int, int] | None = None,
     ) -> LabelSet:
         """Make a new set of clusters the current one; undoable, unless it is the session's first.
 
         assignment  (n,) integers, -1 for noise
         given       new cluster id -> the label and color it is to have, the most important first
         title       what the history calls it
+        colors      new cluster id -> color, for those that take over none
         carried     new cluster id -> ids of clusters of the former current set whose label and color it takes
                     over (see `edits.new_clusters`); all others are unnamed with the smallest free colors
 
@@ -123,7 +125,7 @@ class Session(SessionFile):
             raise ValueError(f"assignment of shape {owners.shape} does not fit space {space_id}")
         former, now = self.labels, time.time()
         ancestors = former.clusters if former is not None else {}
-        clusters = edits.new_clusters(owners, carried or {}, ancestors, now, given)
+        clusters = edits.new_clusters(owners, carried or {}, ancestors, now, given, colors)
         if former is not None and _same(former, space_id, method, params, owners, clusters):
             return former
         entry = None
@@ -189,11 +191,14 @@ class Session(SessionFile):
     def merge(self, cluster_ids: Sequence[int]) -> LabelSet:
         return self._perform(edits.merge(self._current(), cluster_ids, time.time()))
 
-    def split(self, cluster_id: int, parts: npt.NDArray[np.integer]) -> LabelSet:
-        return self._perform(edits.split(self._current(), cluster_id, parts, time.time()))
+    def split(self, cluster_id: int, parts: npt.NDArray[np.integer], colors: Sequence[int] = ()) -> LabelSet:
+        return self._perform(edits.split(self._current(), cluster_id, parts, time.time(), colors))
 
-    def new_cluster(self, positions: npt.ArrayLike) -> LabelSet:
-        return self._perform(edits.new(self._current(), positions, time.time()))
+    def new_cluster(self, positions: npt.ArrayLike, colors: Sequence[int] = ()) -> LabelSet:
+        return self._perform(edits.new(self._current(), positions, time.time(), colors))
+
+    def recolor(self, colors: Mapping[int, int]) -> LabelSet:
+        return self._perform(edits.recolor(self._current(), colors, time.time()))
 
     def move(self, positions: npt.ArrayLike, cluster_id: int) -> LabelSet:
         return self._perform(edits.move(self._current(), positions, cluster_id, time.time()))

@@ -17,6 +17,7 @@ from kiruviz.session.records import SpaceRecord
 from kiruviz.session.store import Session
 from kiruviz.space import Kind, PieceRule, Recipe, Rows, Transform, display_name
 from kiruviz.tasks import exports, maps, spaces
+from kiruviz.tasks.colors import with_colors
 from kiruviz.tasks.maps import ClusterOutcome, ClusterSpec, Method, ProjectionOutcome
 
 _MOST_WORDS = 20  # words named in a note; all of them are in the JSON
@@ -102,6 +103,7 @@ def make_map(progress: Progress, order: MapOrder) -> MapSummary:
     # k-means before the map: it is quick, and what is wrong with its number shows at once.
     grouped = maps.cluster(progress, recipe, ClusterSpec(k=order.clusters, seed=order.seed))
     projected = maps.project(progress, recipe, order.method, params)
+    grouped = with_colors(progress, grouped, None, lambda: projected.coords)
     found = maps.describe_clusters(progress, recipe, grouped.assignment)
     counted = spaces.count_rows(progress, order.model, recipe.rows)
     several = tuple(name for name, n in zip(record.names, record.columns["pieces"], strict=True) if n > 1)
@@ -185,7 +187,7 @@ def _fill(session: Session, record: SpaceRecord, projected: ProjectionOutcome, g
     space_id = session.add_space(record)
     session.set_view("space_id", space_id)
     session.add_projection(space_id, projected.method, projected.params, projected.coords)
-    session.set_clusters(space_id, "kmeans", asdict(grouped.spec), grouped.assignment)
+    session.set_clusters(space_id, "kmeans", asdict(grouped.spec), grouped.assignment, colors=grouped.colors)
 
 
 def _notes(

@@ -38,11 +38,13 @@ class ClusterSpec:
 
 @dataclass(frozen=True)
 class ClusterOutcome:
-    """The new groups, and what became of the names of the former ones."""
+    """The new groups, what became of the names of the former ones, and colours (cluster id -> the palette's number)
+    for the groups that take over none; those that are missing get the first free ones."""
 
     assignment: Assignment
     spec: ClusterSpec
     carriage: Carriage = field(default_factory=Carriage)
+    colors: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

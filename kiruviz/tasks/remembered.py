@@ -11,6 +11,7 @@ from kiruviz.progress import Progress
 from kiruviz.space import Recipe
 from kiruviz.tasks import maps, memory
 from kiruviz.tasks.carrying import FormerLabels
+from kiruviz.tasks.colors import with_colors
 from kiruviz.tasks.maps import ClusterOutcome, ClusterSpec, Coords, Method, ProjectionOutcome
 
 
@@ -29,11 +30,13 @@ def known_map(
     """What is remembered, without importing anything that computes."""
     progress.check()
     labels = memory.recall("kmeans", recipe, asdict(spec))
-    return KnownMap(
-        pca=_recall_projection(recipe, "pca", maps.default_params("pca", n_rows)),
-        umap=_recall_projection(recipe, "umap", maps.default_params("umap", n_rows) | umap_params),
-        clusters=None if labels is None else ClusterOutcome(labels["assignment"], spec),
-    )
+    pca = _recall_projection(recipe, "pca", maps.default_params("pca", n_rows))
+    umap = _recall_projection(recipe, "umap", maps.default_params("umap", n_rows) | umap_params)
+    clusters = None if labels is None else ClusterOutcome(labels["assignment"], spec)
+    shown = umap or pca
+    if clusters is not None and shown is not None:
+        clusters = with_colors(progress, clusters, None, lambda: shown.coords)
+    return KnownMap(pca, umap, clusters)
 
 
 def project(
@@ -46,12 +49,20 @@ def project(
 
 
 def cluster(
-    progress: Progress, recipe: Recipe, spec: ClusterSpec, former: FormerLabels | None = None
+    progress: Progress,
+    recipe: Recipe,
+    spec: ClusterSpec,
+    former: FormerLabels | None = None,
+    coords: Coords | None = None,
 ) -> ClusterOutcome:
-    """`maps.cluster`, kept for the next time."""
+    """`maps.cluster`, kept for the next time, with colours by `coords`, where the rows lie (by PCA without them)."""
     outcome = maps.cluster(progress, recipe, spec, former)
     memory.keep("kmeans", recipe, asdict(spec), {"assignment": outcome.assignment})
-    return outcome
+
+    def places() -> Coords:
+        return coords if coords is not None else maps.project(progress, recipe, "pca", {}).coords
+
+    return with_colors(progress, outcome, former, places)
 
 
 def _recall_projection(recipe: Recipe, method: Method, params: dict[str, Any]) -> ProjectionOutcome | None:

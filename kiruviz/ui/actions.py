@@ -100,6 +100,8 @@ ACTIONS: tuple[Action, ...] = (
         "color_frequency", "Colour by frequency", "Map", lambda c: c.color_by("frequency"), "", "color", choice=True
     ),
     Action("color_kind", "Colour by token kind", "Map", lambda c: c.color_by("kind"), "", "color", choice=True),
+    Action("recolor", "Recolour the clusters", "Map", lambda c: c.recolor(False), "", "recolor"),
+    Action("recolor_all", "Recolour named ones too", "Map", lambda c: c.recolor(True), "", "recolor"),
     Action("cancel", "Cancel the running job", "Map", lambda c: c.cancel_job(), "Ctrl+.", "cancel"),
     Action("rename", "Name the cluster", "Labels", lambda c: c.rename(), "F2", "name", also="Enter"),
     Action("resist", "Resists naming", "Labels", lambda c: c.resist(), "R", "name", label_key=True),

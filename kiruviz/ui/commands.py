@@ -19,6 +19,7 @@ from kiruviz.tasks import exports
 from kiruviz.tasks.snippets import clusters_snippet, map_snippet, neighbors_snippet
 from kiruviz.ui.keys import how, tipped
 from kiruviz.ui.label_commands import LabelCommands
+from kiruviz.ui.recoloring import recolor
 from kiruviz.ui.theme import ThemeChoice
 
 if TYPE_CHECKING:
@@ -227,6 +228,10 @@ class Commands:
 
     def color_by(self, by: ColorBy) -> None:
         self._window.map_pane.set_color_by(by)
+
+    def recolor(self, everything: bool) -> None:
+        """Choose the clusters' colours by where they lie now; those of named ones stay unless `everything`."""
+        recolor(self._window.conductor, everything)
 
     def cancel_job(self) -> None:
         self._window.strip.cancel()

@@ -306,7 +306,8 @@ class Conductor(QObject):
         rows = len(self.document.record) if self.document.record is not None else spec.k
         if rows < spec.k:
             spec = replace(spec, k=rows)
-        job = self.runner.start("analysis", "k-means", remembered.cluster, recipe, spec, former, key="clusters")
+        coords = self.document.coords
+        job = self.runner.start("analysis", "k-means", remembered.cluster, recipe, spec, former, coords, key="clusters")
         job.succeeded.connect(lambda outcome: self._clustered(outcome) if self._shown(recipe) else None)
         job.failed.connect(self.failed)
 
@@ -357,7 +358,8 @@ class Conductor(QObject):
         """Split the cluster if it is still what it was when the parts were asked for."""
         labels = self.document.labels
         if labels is not None and labels.set_id == set_id and np.array_equal(labels.members(cluster_id), members):
-            self.document.label(lambda session: session.split(cluster_id, parts))
+            new = self.document.new_colors(members, max(int(parts.max()), 0))
+            self.document.label(lambda session: session.split(cluster_id, parts, new))
 
     def describe(self) -> None:
         """Evidence for the clusters; for few rows also stability and the silhouette over k."""

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QObject, Signal
 
+from kiruviz.analysis.coloring import colors_beside
 from kiruviz.analysis.evidence import Evidence
 from kiruviz.session.labels import Cluster, LabelSet
 from kiruviz.session.records import PackedSpace, SpaceRecord
@@ -143,7 +144,9 @@ class Document(QObject):
         spec = outcome.spec
         params = {"k": spec.k, "n_init": spec.n_init, "seed": spec.seed}
         given = self.heirs(outcome.carriage.carried)
-        self.session.set_clusters(self.space_id, "kmeans", params, outcome.assignment, given=given)
+        self.session.set_clusters(
+            self.space_id, "kmeans", params, outcome.assignment, given=given, colors=outcome.colors
+        )
         self._labels_replaced()
 
     def heirs(self, carried: dict[int, tuple[int, int]]) -> dict[int, Cluster]:
@@ -211,6 +214,13 @@ class Document(QObject):
         if row != self.focus:
             self.focus = row
             self.selection_changed.emit()
+
+    def new_colors(self, rows: Rows, number: int = 1) -> list[int]:
+        """Colours for clusters to be made of `rows`, unlike those beside them on the map."""
+        if self.labels is None or self.coords is None:
+            return []
+        clusters = {c.cluster_id: c.color for c in self.labels.clusters.values()}
+        return colors_beside(self.coords, self.labels.assignment, clusters, rows, number)
 
     # Labelling. Each is one transaction, on disk when it returns, and can be undone.
 

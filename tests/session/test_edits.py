@@ -228,3 +228,38 @@ def test_a_color_that_two_clusters_are_given_stays_with_the_first() -> None:
         0: (0, "second", 2),
         3: (3, "", 3),
     }
+
+
+def test_new_clusters_take_the_colours_chosen_for_them_and_heirs_keep_theirs() -> None:
+    owners = np.array([0, 1, 2, 3], np.int32)
+    former = {5: Cluster(5, "named", "months", color=7)}
+    found = edits.new_clusters(owners, {1: (5,)}, former, 1.0, colors={0: 20, 1: 21, 3: 20})
+    assert {i: cluster.color for i, cluster in found.items()} == {0: 20, 1: 7, 2: 0, 3: 20}
+    assert found[1].name == "months"
+
+
+def test_of_many_clusters_two_that_share_a_colour_both_carry_it_over_and_of_few_one_gets_another() -> None:
+    given = {0: Cluster(0, "named", "a", color=4), 1: Cluster(1, "named", "b", color=4)}
+    many = edits.new_clusters(np.arange(40, dtype=np.int32), {}, {}, 1.0, given)
+    few = edits.new_clusters(np.arange(10, dtype=np.int32), {}, {}, 1.0, given)
+    assert [many[0].color, many[1].color] == [4, 4]
+    assert [few[0].color, few[1].color] == [4, 0]
+
+
+def test_a_split_and_a_new_cluster_take_the_colours_they_are_given() -> None:
+    labels = _labels(0, 0, 0, 0, 1)
+    split = _after(labels, edits.split(labels, 0, np.array([0, 1, 2, 2]), 1.0, [30]))
+    assert {i: cluster.color for i, cluster in split.clusters.items()} == {0: 0, 1: 1, 2: 30, 3: 2}
+    made = _after(labels, edits.new(labels, [0, 1], 1.0, [31]))
+    assert made.clusters[2].color == 31
+
+
+def test_recolouring_changes_colours_alone_and_only_of_clusters_there_are() -> None:
+    labels = _labels(0, 1, 2, _0="months")
+    edit = edits.recolor(labels, {1: 9, 2: 2, 8: 4}, 5.0)
+    done = _after(labels, edit)
+    assert {i: cluster.color for i, cluster in done.clusters.items()} == {0: 0, 1: 9, 2: 2}
+    assert done.clusters[0] == labels.clusters[0]
+    assert edit is not None
+    assert edit.title == "recolour the clusters"
+    assert edits.recolor(labels, {0: 0, 1: 1}, 5.0) is None

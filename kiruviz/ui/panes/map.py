@@ -27,6 +27,8 @@ from kiruviz.ui.widgets.learn import LearnSheet
 
 # The pointer rests this long before the nearest rows are looked up.
 _HOVER_MS = 120
+# Kinds that the legend lists; of more it says how many.
+_KIND_LINES = 12
 
 
 @dataclass(frozen=True)
@@ -301,7 +303,8 @@ class LassoBar(QFrame):
 
     def _make(self) -> None:
         rows = self._document.lassoed
-        self._document.label(lambda session: session.new_cluster(rows))
+        colors = self._document.new_colors(rows)
+        self._document.label(lambda session: session.new_cluster(rows, colors))
         labels = self._document.labels
         if labels is not None and len(rows):
             self._document.select_cluster(int(labels.assignment[rows[0]]))
@@ -337,11 +340,17 @@ class KindLegend(QFrame):
             while (item := self._box.takeAt(0)) is not None:
                 if (widget := item.widget()) is not None:
                     widget.deleteLater()
-            for kind, color in kinds:
+            # One more than fits is shown in place of the line that would say so.
+            most = _KIND_LINES if len(kinds) > _KIND_LINES + 1 else len(kinds)
+            for kind, color in kinds[:most]:
                 line = label(f"●  {kind}", "small")
                 line.setStyleSheet(f"color: {color};")
                 line.setAlignment(Qt.AlignmentFlag.AlignLeft)
                 self._box.addWidget(line)
+            if most < len(kinds):
+                rest = label(f"and {len(kinds) - most} more", "small")
+                rest.setToolTip(", ".join(kind for kind, _ in kinds[most:]))
+                self._box.addWidget(rest)
         self.setVisible(bool(kinds))
         self.place()
 
