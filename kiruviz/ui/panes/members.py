@@ -312,7 +312,8 @@ class MembersPane(QWidget):
         rows = self._marked()
         if len(rows):
             before = self._document.labels
-            self._document.label(lambda session: session.new_cluster(rows))
+            colors = self._document.new_colors(rows)
+            self._document.label(lambda session: session.new_cluster(rows, colors))
             labels = self._document.labels
             if labels is not before and labels is not None:
                 self._document.select_cluster(int(labels.assignment[rows[0]]))
