@@ -86,6 +86,7 @@ def _parser() -> Parser:
     _add_neighbors(commands)
     _add_map(commands)
     _add_export(commands)
+    _add_labels(commands)
     return parser
 
 
@@ -153,7 +154,21 @@ def _add_export(commands: Any) -> None:
     parser.add_argument("session", type=Path, metavar="SESSION.kiru")
     parser.add_argument("--view", metavar="NAME", help="a saved view (default: as it was last looked at)")
     _add_outputs(parser)
-    parser.add_argument("--labels", type=Path, metavar="F", help="labels as .csv or .json")
+    parser.add_argument("--labels", type=Path, metavar="F", help="labels as .csv, .json or .html (a page to print)")
+    _add_json(parser)
+
+
+def _add_labels(commands: Any) -> None:
+    parser = _add_command(commands, "labels", _labels, "how far two people's labels agree; both as one file")
+    for side in ("a", "b"):
+        parser.add_argument(side, type=Path, metavar=side.upper(), help="labels as .csv or .json, or a .kiru session")
+    parser.add_argument("--merge", type=Path, metavar="OUT", help="write both as one: .csv, .json or .html")
+    parser.add_argument(
+        "--prefer",
+        choices=("a", "b"),
+        help="whose answer --merge takes where they differ; the other goes into the note",
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace a file that exists")
     _add_json(parser)
 
 
@@ -303,6 +318,25 @@ def _export(options: argparse.Namespace) -> int:
     else:
         for path in written:
             print(f"wrote {path}")
+    return 0
+
+
+def _labels(options: argparse.Namespace) -> int:
+    from kiruviz.tasks import command_labels
+    from kiruviz.tasks.label_merge import COMPARED
+
+    order = command_labels.LabelsOrder(options.a, options.b, options.merge, options.prefer, options.overwrite)
+    with _progress(options) as progress:
+        summary = command_labels.run(progress, order)
+    if options.json:
+        _print_json(summary.to_json())
+        return 0
+    print(summary.comparison.sentence(("a", "b")))
+    print(f"{summary.comparison.same} labelled alike; {COMPARED}.")
+    if rows := summary.rows():
+        _print_table(("a", "b", "label in a", "label in b", "difference", "overlap", "rows"), rows)
+    for line in (*summary.notes, *(f"wrote {path}" for path in summary.written)):
+        print(line)
     return 0
 
 

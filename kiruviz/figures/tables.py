@@ -1,4 +1,4 @@
-r"""Tables a person takes away: the map row by row, and the labels cluster by cluster.
+r"""The table a person takes away: the map row by row. Labels cluster by cluster are `label_files`.
 
 CSV is RFC 4180 in UTF-8 with `\n` line ends, written so that a newline, a quote or a lone space as a token
 keeps its row and reads back exactly. Parquet holds the same columns with their types.
@@ -7,21 +7,16 @@ keeps its row and reads back exactly. Parquet holds the same columns with their 
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TextIO, cast
+from typing import Any, Protocol, TextIO
 
 import numpy as np
 import numpy.typing as npt
 
-from kiruviz.errors import UserError
 from kiruviz.figures.files import replacing, suffix_of
 
 Columns = Mapping[str, Sequence[Any] | npt.NDArray[Any]]
-
-_LABEL_COLUMNS = ("cluster", "name", "status", "confidence", "note", "size", "members")
 
 
 class ClusterLike(Protocol):
@@ -39,26 +34,6 @@ class ClusterLike(Protocol):
     def confidence(self) -> int | None: ...
     @property
     def note(self) -> str: ...
-
-
-@dataclass(frozen=True)
-class Label:
-    """A row of a labels file: what was decided about one cluster, and its members' exact names."""
-
-    cluster: int
-    name: str
-    status: str
-    confidence: int | None
-    note: str
-    members: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Labels:
-    """A labels file: the clusters, and (JSON only) the recipe of the map they belong to."""
-
-    clusters: tuple[Label, ...]
-    recipe: dict[str, str] = field(default_factory=dict)
 
 
 def map_table(
@@ -103,7 +78,7 @@ def write_table(path: Path, columns: Columns, overwrite: bool = False) -> Path:
         raise ValueError(f"the columns have different lengths: {sorted(lengths)}")
     with replacing(path, overwrite) as temporary:
         if suffix == ".csv":
-            _write_csv(temporary, columns)
+            write_csv(temporary, columns)
         else:
             _write_parquet(temporary, columns)
     return path
@@ -122,7 +97,8 @@ class _UnixEnds:
         return self._file.write(row.removesuffix("\r\n") + "\n")
 
 
-def _write_csv(path: Path, columns: Columns) -> None:
+def write_csv(path: Path, columns: Columns) -> None:
+    """Write columns of equal length as CSV, whatever their text holds."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(_UnixEnds(file))
         writer.writerow(columns)
@@ -149,79 +125,3 @@ def _write_parquet(path: Path, columns: Columns) -> None:
         values = [_field(v) for v in column] if len(column) and isinstance(column[0], str) else column
         arrays[name] = pa.array(values)
     pq.write_table(pa.table(arrays), path)
-
-
-def write_labels(
-    path: Path,
-    clusters: Iterable[ClusterLike],
-    members: Mapping[int, Sequence[str]],
-    recipe: Mapping[str, str] | None = None,
-    overwrite: bool = False,
-) -> Path:
-    """Write what was decided about each cluster, as `.csv` or `.json`; see `read_labels`.
-
-    members  cluster id -> its members' exact names
-    recipe   how the map was made; kept in JSON only, since CSV has no place for it
-    """
-    path = Path(path)
-    suffix = suffix_of(path, (".csv", ".json"))
-    labels = [
-        Label(c.cluster_id, c.name, c.status, c.confidence, c.note, tuple(members.get(c.cluster_id, ())))
-        for c in clusters
-    ]
-    rows = [{**asdict(label), "size": len(label.members), "members": list(label.members)} for label in labels]
-    with replacing(path, overwrite) as temporary:
-        if suffix == ".json":
-            whole = {"kiruviz_labels": 1, "recipe": dict(recipe or {}), "clusters": rows}
-            temporary.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8", newline="\n")
-        else:
-            columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in _LABEL_COLUMNS}
-            columns["members"] = [json.dumps(names, ensure_ascii=False) for names in columns["members"]]
-            _write_csv(temporary, columns)
-    return path
-
-
-def read_labels(path: Path) -> Labels:
-    """What `write_labels` wrote. `UserError` names the file, and the row where one is wrong."""
-    path = Path(path)
-    suffix = suffix_of(path, (".csv", ".json"))
-    try:
-        # Spreadsheets put a byte order mark before what they save.
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read as labels ({error}): is it the right file?") from error
-    if suffix == ".json":
-        return _labels_from_json(path, text)
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return Labels(tuple(_label(path, number, row) for number, row in enumerate(_csv_rows(path, file), start=1)))
-
-
-def _csv_rows(path: Path, file: Iterable[str]) -> list[dict[str, Any]]:
-    reader = csv.DictReader(file)
-    missing = [name for name in _LABEL_COLUMNS if name not in (reader.fieldnames or ())]
-    if missing:
-        raise UserError(f"{path} has no column {missing[0]!r}: labels have {', '.join(_LABEL_COLUMNS)}.")
-    return [dict(row) for row in reader]
-
-
-def _labels_from_json(path: Path, text: str) -> Labels:
-    try:
-        whole = json.loads(text)
-        rows, recipe = whole["clusters"], whole.get("recipe", {})
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise UserError(f"{path} is not a labels file of KiruViz: export the labels anew.") from error
-    labels = tuple(_label(path, number, row) for number, row in enumerate(rows, start=1))
-    return Labels(labels, {str(key): str(value) for key, value in recipe.items()})
-
-
-def _label(path: Path, number: int, row: dict[str, Any]) -> Label:
-    try:
-        members = row["members"]
-        names = cast(list[str], json.loads(members) if isinstance(members, str) else members)
-        confidence = None if row["confidence"] in (None, "") else int(row["confidence"])
-        label = Label(int(row["cluster"]), row["name"], row["status"], confidence, row["note"], tuple(names))
-    except (ValueError, LookupError, TypeError) as error:
-        raise UserError(f"{path}, label {number}: {error}: correct that row, or export the labels anew.") from error
-    if label.status not in ("unnamed", "named", "resists"):
-        raise UserError(f"{path}, label {number}: the status {label.status!r} should be unnamed, named or resists.")
-    return label

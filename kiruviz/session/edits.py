@@ -173,8 +173,9 @@ def new_clusters(
 ) -> dict[int, Cluster]:
     """The clusters of a new assignment.
 
-    `given` has whole clusters for new ids, the most important first: a color that a former one has is replaced while
-    there are few (many share colors on purpose). `colors` are for those that take over none.
+    `given` has whole clusters for new ids, the most important first: a color below 0 is replaced, and while there are
+    few one that a former has as well (many share colors on purpose); a time of 0 is now. `colors` are for those that
+    take over none.
     `carried` maps a new cluster id to the ids, best first, of the `former` clusters it descends from: it takes
     over label and color of the first that has a label, else of the first. All others are unnamed and get the
     smallest colors not in use where `colors` has none for them. Ids that are in neither are left out.
@@ -186,8 +187,9 @@ def new_clusters(
     for cluster_id, cluster in (given or {}).items():
         if cluster_id not in ids:
             continue
-        clusters[cluster_id] = replace(cluster, cluster_id=cluster_id)
-        taken = len(ids) <= ALL_DIFFERENT and cluster.color in [c.color for i, c in clusters.items() if i != cluster_id]
+        made = replace(_answering(cluster, Answer.of(cluster)), cluster_id=cluster_id, time=cluster.time or now)
+        taken = len(ids) <= ALL_DIFFERENT and cluster.color in [c.color for c in clusters.values()]
+        clusters[cluster_id] = made
         if cluster.color < 0 or taken:
             colorless.append(clusters.pop(cluster_id))
     waiting = {cluster.cluster_id for cluster in colorless}
@@ -219,7 +221,10 @@ def _edit(
     for cluster in changed:
         former = labels.clusters.get(cluster.cluster_id)
         if former is None or replace(cluster, time=former.time) != former:
-            clusters[cluster.cluster_id] = (former, replace(cluster, time=now))
+            # A colour says nothing: `time` stays that of the label (`tasks.carrying` goes by it).
+            recolored = former is not None and replace(cluster, color=former.color, time=former.time) == former
+            time = former.time if former is not None and recolored else now
+            clusters[cluster.cluster_id] = (former, replace(cluster, time=time))
     rows = np.empty(0, np.int64)
     after = np.empty(0, np.int32)
     if assignment is not None:

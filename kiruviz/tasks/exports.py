@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from kiruviz.errors import UserError
-from kiruviz.figures import files, map_figure, tables
+from kiruviz.figures import files, label_files, map_figure, tables
+from kiruviz.figures.label_files import Label, Labels
 from kiruviz.figures.recipe import FORMATS
 from kiruviz.figures.spec import ClusterMark, FigureSpec, MapPicture
 from kiruviz.progress import Progress
-from kiruviz.session.labels import Assignment, Cluster, LabelSet
+from kiruviz.session.labels import ASIDE, Assignment, Cluster, LabelSet
 from kiruviz.session.records import ProjectionRecord, SpaceRecord
 from kiruviz.session.store import Session
 
@@ -22,7 +23,7 @@ from kiruviz.session.store import Session
 SESSION_SUFFIXES = (".kiru",)
 FIGURE_SUFFIXES = FORMATS
 TABLE_SUFFIXES = (".csv", ".parquet")
-LABEL_SUFFIXES = (".csv", ".json")
+LABEL_SUFFIXES = label_files.SUFFIXES
 
 # What the map can be coloured by besides the clusters: column and name in the legend.
 VALUE_COLUMNS = {"norm": ("norm", "Norm of the row"), "frequency": ("zipf", "Word frequency (Zipf)")}
@@ -212,16 +213,31 @@ def export_table(progress: Progress, session_path: str, out: str, overwrite: boo
 
 
 def export_labels(progress: Progress, session_path: str, out: str, overwrite: bool = False) -> str:
-    """Write the labels with their members, as CSV or JSON; the path written."""
+    """Write the labels with their members, as CSV, JSON or a page to print; the path written."""
     progress.report(None, "Writing the labels")
     with Session.open_readonly(session_path) as session:
         found, _ = read_map(session)
-    record, labels = found.record, found.labels
-    if labels is None:
+    if found.labels is None:
         raise UserError(f"{session_path} has no clusters yet, so there are no labels to write.")
-    clusters = [_Label.of(labels.clusters[i]) for i in labels.order]
-    members = {c.cluster_id: tuple(record.names[i] for i in labels.members(c.cluster_id).tolist()) for c in clusters}
-    return str(tables.write_labels(Path(out), clusters, members, recipe_lines(found), overwrite))
+    labels = labels_to_write(found.record, found.labels, recipe_lines(found))
+    return str(label_files.write_labels(Path(out), labels, overwrite))
+
+
+def labels_to_write(record: SpaceRecord, labels: LabelSet, recipe: dict[str, str]) -> Labels:
+    """Labels as files hold them: enough to come back exactly."""
+
+    def rows(cluster_id: int) -> tuple[tuple[str, ...], tuple[int | None, ...]]:
+        members = labels.members(cluster_id)
+        ids = record.row_ids[members].tolist()
+        return tuple(record.names[i] for i in members.tolist()), tuple(None if i < 0 else i for i in ids)
+
+    clusters = (labels.clusters[i] for i in labels.order)
+    made = tuple(
+        Label(c.cluster_id, c.name, c.status, c.confidence or None, c.note, *rows(c.cluster_id), c.color)
+        for c in clusters
+    )
+    without = rows(ASIDE)
+    return Labels(made, recipe, label_files.aside(*without) if without[0] else None)
 
 
 @dataclass(frozen=True)

@@ -118,6 +118,15 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "set_aside", "Set the lassoed rows aside", "Labels", lambda c: c.set_aside(), "Del", "shape", label_key=True
     ),
+    Action("import_labels", "Import labels…", "Labels", lambda c: c.labels.import_labels(), "Ctrl+Alt+I", "files"),
+    Action(
+        "merge_labels",
+        "Merge with another person's labels…",
+        "Labels",
+        lambda c: c.labels.merge_labels(),
+        "Ctrl+Alt+M",
+        "files",
+    ),
     Action("names_report", "What became of the names…", "Labels", lambda c: c.labels.report(), "Ctrl+Shift+B", "sets"),
     Action("former_sets", "Former sets of names…", "Labels", lambda c: c.labels.former_sets(), "Ctrl+Shift+H", "sets"),
     Action("about_map", "What am I looking at?", "Help", lambda c: c.explain(), "F1", "help"),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _SESSION_FILTER = "KiruViz session (*.kiru)"
 _TABLE_FILTER = "CSV (*.csv);;Parquet (*.parquet)"
-_LABELS_FILTER = "CSV (*.csv);;JSON (*.json)"
+_LABELS_FILTER = "CSV (*.csv);;JSON (*.json);;Page to print (*.html)"
 
 
 class Commands:
@@ -178,6 +178,9 @@ class Commands:
             text = map_snippet(record.recipe, record.row_ids, method, params)
         elif what == "clusters":
             labels = window.document.labels
+            if labels is not None and labels.method == "import":
+                window.tell("These clusters came from a file of labels: no lines of Python make them.")
+                return
             text = clusters_snippet(record.recipe, record.row_ids, labels.params if labels is not None else {})
         else:
             found = window.neighbors_pane.found

@@ -19,6 +19,7 @@ from kiruviz.analysis.evidence import Evidence
 from kiruviz.session.labels import Cluster, LabelSet
 from kiruviz.session.records import PackedSpace, SpaceRecord
 from kiruviz.session.store import Session
+from kiruviz.tasks.label_join import ImportPlan
 from kiruviz.tasks.maps import ClusterOutcome, ProjectionOutcome
 
 Rows = npt.NDArray[np.int64]
@@ -155,6 +156,15 @@ class Document(QObject):
         sets = {set_id: self.session.label_set(set_id) for set_id, _ in carried.values()}
         found = {new: sets[set_id].clusters.get(old) for new, (set_id, old) in carried.items()}
         return {new: cluster for new, cluster in found.items() if cluster is not None}
+
+    def import_labels(self, plan: ImportPlan) -> None:
+        """Another person's clusters and labels on the rows on the map. Can be undone."""
+        assert self.session is not None
+        before = self.labels
+        params = {"file": plan.source}
+        title = f"import labels of {plan.source}"
+        self.session.set_clusters(plan.space_id, "import", params, plan.assignment, given=plan.clusters, title=title)
+        self._labels_replaced(before)
 
     def restore_answers(self) -> bool:
         """Bring back the clusters that were named on these rows earlier, if any were. Can be undone."""

@@ -1,19 +1,29 @@
-"""What is done with whole sets of names: reported on, restored, carried over."""
+"""What is done with whole sets of names: reported on, restored, carried over, imported, merged."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QFileDialog
 
 from kiruviz.errors import UserError
 from kiruviz.session.labels import Answer, Cluster, LabelSet
-from kiruviz.tasks import carrying
+from kiruviz.tasks import carrying, label_join, label_merge
 from kiruviz.tasks.carrying import Fate, Whereabouts
+from kiruviz.tasks.label_join import ImportPlan
+from kiruviz.tasks.label_merge import Choice, Comparison
 from kiruviz.ui.conductor import NamesMoved
 from kiruviz.ui.former_sets import FormerSets
+from kiruviz.ui.merge_dialog import MergeDialog
 from kiruviz.ui.names_report import NamesReport
 
 if TYPE_CHECKING:
     from kiruviz.ui.window import MainWindow
+
+_IMPORT_FILTER = "Labels (*.csv *.json)"
+_MERGE_FILTER = "Labels or session (*.csv *.json *.kiru)"
 
 
 class LabelCommands:
@@ -122,6 +132,81 @@ class LabelCommands:
             title = "carry over 1 name" if len(free) == 1 else f"carry over {len(free)} names"
             self._window.document.label(lambda s: s.adopt(free, title=title))
         self._window.tell(_carried_sentence(free, taken, len(found.fates) - len(new)))
+
+    # Labels of files and of other people
+
+    def import_labels(self) -> None:
+        """Ask for a file of labels and bring it to the rows on the map."""
+        if self._window.document.record is None:
+            self._window.tell("There are no rows on the map yet to bring labels to.")
+            return
+        name, _ = QFileDialog.getOpenFileName(self._window, "Import labels", "", _IMPORT_FILTER)
+        if name:
+            self.import_from(Path(name))
+
+    def import_from(self, path: Path) -> None:
+        """Read a file of labels in the background and make its clusters the present ones."""
+        session = self._window.document.session
+        if session is None:
+            return
+        job = self._window.runner.start(
+            "model", "Reading the labels", label_join.plan_import, str(session.path), str(path), key="labels"
+        )
+        job.succeeded.connect(self._imported)
+        job.failed.connect(self._window.show_error)
+
+    def _imported(self, plan: ImportPlan) -> None:
+        window = self._window
+        if window.document.space_id != plan.space_id:
+            window.tell("Other rows are on the map now; import the labels again.")
+            return
+        window.document.import_labels(plan)
+        if plan.not_on_map or plan.not_in_file or plan.without:
+            window.map_pane.banner.say(plan.sentence(), choices=(("Undo", window.commands.undo),))
+        window.tell(f"{plan.sentence()} Undo brings the former clusters back.")
+
+    def merge_labels(self) -> None:
+        """Ask for another person's labels and compare them with those on the map."""
+        if self._window.document.labels is None:
+            self._window.tell("There are no clusters yet to compare with.")
+            return
+        name, _ = QFileDialog.getOpenFileName(self._window, "Merge with another person's labels", "", _MERGE_FILTER)
+        if name:
+            self.merge_with(Path(name))
+
+    def merge_with(self, path: Path) -> None:
+        """Compare with a file of labels or a session in the background, then show where they differ."""
+        session = self._window.document.session
+        if session is None:
+            return
+        job = self._window.runner.start(
+            "model", "Comparing the labels", label_merge.compare_with, str(session.path), str(path), key="labels"
+        )
+        job.succeeded.connect(self._compared)
+        job.failed.connect(self._window.show_error)
+
+    def _compared(self, found: Comparison) -> None:
+        labels = self._window.document.labels
+        if labels is None or labels.set_id != found.set_id:
+            self._window.tell("The clusters changed meanwhile; compare the labels again.")
+            return
+        dialog = MergeDialog(self._window, found)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def take_choices(self, found: Comparison, choices: Mapping[int, Choice]) -> None:
+        """Do what was chosen between two people's labels, as one step."""
+        merged = label_merge.resolve(found.conflicts, choices)
+        document = self._window.document
+        before = document.labels
+        title = f"merge labels of {found.source}"
+        document.label(lambda s: s.adopt(merged.answers, merged.revived, title=title))
+        changed = len(merged.answers) + len(merged.revived)
+        if document.labels is before or not changed:
+            self._window.tell("Your labels stay as they were.")
+        else:
+            what = "1 cluster" if changed == 1 else f"{changed} clusters"
+            self._window.tell(f"Took over what was chosen for {what}. Undo takes it back.")
 
 
 def taking_over(answer: Answer, cluster: Cluster) -> Answer:

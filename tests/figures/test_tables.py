@@ -1,9 +1,8 @@
-"""Tables keep every row whatever its token is, say the same twice, and labels come back as they were written."""
+"""Tables keep every row whatever its token is, and say the same twice."""
 
 from __future__ import annotations
 
 import csv
-import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kiruviz.errors import UserError
-from kiruviz.figures.tables import map_table, read_labels, write_labels, write_table
+from kiruviz.figures.tables import map_table, write_table
 
 AWKWARD = ["\n", "\t", '"', " ", ",", "\r\n", "", "a,b", '"quoted"', "ünï", "数", "\x00", "=1+1", "'", "plain"]
 
@@ -127,51 +126,3 @@ def test_an_existing_table_and_an_unknown_format_are_refused_and_nothing_is_left
 class Breaking:
     def __str__(self) -> str:
         raise RuntimeError("in the middle of a table")
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".json"])
-def test_labels_come_back_as_they_were_written(tmp_path, suffix):
-    members = {0: ["one", "\n", 'a "quote", and comma'], 1: [], 2: ["数"]}
-    path = write_labels(tmp_path / f"labels{suffix}", CLUSTERS, members, {"model": "m"})
-    labels = read_labels(path)
-    assert [(c.cluster, c.name, c.status, c.confidence, c.note) for c in labels.clusters] == [
-        (c.cluster_id, c.name, c.status, c.confidence, c.note) for c in CLUSTERS
-    ]
-    assert [list(c.members) for c in labels.clusters] == list(members.values())
-    assert labels.recipe == ({"model": "m"} if suffix == ".json" else {})
-
-
-def test_a_labels_file_can_be_read_by_people_and_other_programs(tmp_path):
-    members = {0: ["one", "two"]}
-    rows = read_csv(write_labels(tmp_path / "a.csv", CLUSTERS, members))
-    assert list(rows[0]) == ["cluster", "name", "status", "confidence", "note", "size", "members"]
-    assert (rows[0]["size"], json.loads(rows[0]["members"])) == ("2", ["one", "two"])
-    whole = json.loads(write_labels(tmp_path / "a.json", CLUSTERS, members).read_text(encoding="utf-8"))
-    assert whole["clusters"][0]["members"] == ["one", "two"]
-
-
-def test_a_labels_file_saved_by_a_spreadsheet_still_reads(tmp_path):
-    path = write_labels(tmp_path / "a.csv", CLUSTERS, {0: ["one"]})
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
-    assert read_labels(path).clusters[0].members == ("one",)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("a.csv", "cluster,name\n0,x\n", "has no column 'status'"),
-        ("a.csv", "cluster,name,status,confidence,note,size,members\nx,n,named,1,,0,[]\n", "label 1"),
-        ("a.csv", "cluster,name,status,confidence,note,size,members\n0,n,odd,1,,0,[]\n", "status 'odd'"),
-        ("a.json", "[]", "not a labels file"),
-        ("a.json", "{", "not a labels file"),
-        ("a.json", '{"clusters": [{"cluster": 0}]}', "label 1"),
-        ("a.json", '{"clusters": [3]}', "label 1"),
-        ("a.csv", b"\xff\xfe\x00", "cannot be read"),
-    ],
-)
-def test_a_wrong_labels_file_is_named_with_what_is_wrong(tmp_path, name, content, said):
-    path = tmp_path / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(UserError, match=said) as caught:
-        read_labels(path)
-    assert name in str(caught.value)

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from kiruviz.errors import UserError
+from kiruviz.figures.label_files import read_labels
 from kiruviz.figures.recipe import read_recipe
 from kiruviz.figures.spec import FigureSpec
-from kiruviz.figures.tables import read_labels
 from kiruviz.progress import Silent
 from kiruviz.session.store import Session
 from kiruviz.space import Recipe
