@@ -150,9 +150,18 @@ def _add_map(commands: Any) -> None:
 
 
 def _add_export(commands: Any) -> None:
-    parser = _add_command(commands, "export", _export, "figure, table or labels of a session")
-    parser.add_argument("session", type=Path, metavar="SESSION.kiru")
-    parser.add_argument("--view", metavar="NAME", help="a saved view (default: as it was last looked at)")
+    parser = _add_command(commands, "export", _export, "figure, table or labels of a session, or a figure again")
+    parser.add_argument(
+        "source",
+        type=Path,
+        metavar="SOURCE",
+        help="a session (.kiru), or a figure of KiruViz (.svg, .pdf, .png) that is computed and drawn again",
+    )
+    parser.add_argument(
+        "--view", metavar="NAME", help="a saved view (default: that of the last figure, else as it was last looked at)"
+    )
+    parser.add_argument("--whole", action="store_true", help="the whole map, whatever part the view shows")
+    parser.add_argument("--model", metavar="MODEL", help="where the model of a figure is now")
     _add_outputs(parser)
     parser.add_argument("--labels", type=Path, metavar="F", help="labels as .csv, .json or .html (a page to print)")
     _add_json(parser)
@@ -176,15 +185,29 @@ def _add_outputs(parser: Any) -> None:
     parser.add_argument("--figure", type=Path, metavar="F", help="a picture: .svg, .pdf or .png")
     parser.add_argument("--table", type=Path, metavar="F", help="a row a word: .csv or .parquet")
     parser.add_argument("--overwrite", action="store_true", help="replace files that exist")
-    figure = parser.add_argument_group("the figure")
-    figure.add_argument("--width", type=float, metavar="MM", help="(180)")
-    figure.add_argument("--height", type=float, metavar="MM", help="(120)")
+    figure = parser.add_argument_group(
+        "the figure", "what is not given is as in the session's last figure, else as in brackets"
+    )
+    figure.add_argument("--width", dest="width_mm", type=float, metavar="MM", help="(180)")
+    figure.add_argument("--height", dest="height_mm", type=float, metavar="MM", help="(120)")
     figure.add_argument("--dpi", type=_whole, metavar="DPI", help="dots an inch of a .png (300)")
     figure.add_argument("--theme", choices=("paper", "dark"), help="(paper)")
-    figure.add_argument("--font-size", type=float, metavar="PT", help="(7)")
+    figure.add_argument("--font", metavar="FAMILY", help="a font of this computer (Inter)")
+    figure.add_argument("--font-size", dest="font_size_pt", type=float, metavar="PT", help="(7)")
+    figure.add_argument("--text", choices=("text", "outlines"), help="what texts are in .svg and .pdf (text)")
     figure.add_argument("--title", metavar="TEXT", help="the line above the picture; empty for none")
-    figure.add_argument("--caption", action="store_true", default=None, help="write below how it was made")
-    figure.add_argument("--no-legend", dest="legend", action="store_false", default=None, help="leave it out")
+    figure.add_argument(
+        "--show",
+        dest="label_choice",
+        choices=("auto", "words", "names", "selection", "none"),
+        help="words and names, either, names and the selection's words, or none (auto: both)",
+    )
+    figure.add_argument("--legend", choices=("auto", "right", "below", "none"), help="where it stands (auto)")
+    figure.add_argument("--no-legend", dest="legend", action="store_const", const="none", help="leave it out")
+    figure.add_argument("--point-size", type=float, metavar="PT", help="diameter of a point (by their number)")
+    figure.add_argument(
+        "--caption", action=argparse.BooleanOptionalAction, default=None, help="write below how it was made"
+    )
 
 
 def _add_transform(parser: Any) -> None:
@@ -267,6 +290,7 @@ def _neighbors(options: argparse.Namespace) -> int:
 
 
 def _map(options: argparse.Namespace) -> int:
+    from kiruviz.figures.spec import FigureSpec
     from kiruviz.tasks.command_map import MapOrder, make_map
 
     order = MapOrder(
@@ -284,7 +308,7 @@ def _map(options: argparse.Namespace) -> int:
         figure=options.figure,
         table=options.table,
         overwrite=options.overwrite,
-        spec=_figure_spec(options),
+        spec=FigureSpec(**_figure_changes(options)),
     )
     with _progress(options) as progress:
         summary = make_map(progress, order)
@@ -300,24 +324,27 @@ def _map(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from kiruviz.tasks import exports
+    from kiruviz.tasks import exports, remake
 
     order = exports.ExportOrder(
-        session=options.session,
+        source=options.source,
         view=options.view,
         figure=options.figure,
         table=options.table,
         labels=options.labels,
         overwrite=options.overwrite,
-        spec=_figure_spec(options),
+        changes=_figure_changes(options),
+        whole=options.whole,
+        model=options.model,
     )
+    again = options.source.suffix.lower() in exports.FIGURE_SUFFIXES
     with _progress(options) as progress:
-        written = exports.export(progress, order)
+        done = remake.export_again(progress, order) if again else exports.export(progress, order)
     if options.json:
-        _print_json({"written": written})
+        _print_json({"written": done.written} | ({"notes": done.notes} if again else {}))
     else:
-        for path in written:
-            print(f"wrote {path}")
+        for line in (*(f"wrote {path}" for path in done.written), *done.notes):
+            print(line)
     return 0
 
 
@@ -340,21 +367,11 @@ def _labels(options: argparse.Namespace) -> int:
     return 0
 
 
-def _figure_spec(options: argparse.Namespace) -> Any:
-    from kiruviz.figures.spec import FigureSpec
-    from kiruviz.tasks.exports import spec_with
-
-    return spec_with(
-        FigureSpec(),
-        width_mm=options.width,
-        height_mm=options.height,
-        dpi=options.dpi,
-        theme=options.theme,
-        font_size_pt=options.font_size,
-        title=options.title,
-        caption=options.caption,
-        legend=options.legend,
-    )
+def _figure_changes(options: argparse.Namespace) -> dict[str, Any]:
+    """The settings of the figure that were given, by their names in `FigureSpec`."""
+    names = ("width_mm", "height_mm", "dpi", "theme", "font", "font_size_pt", "text", "title", "legend", "point_size")
+    given = {name: getattr(options, name) for name in (*names, "caption")} | {"labels": options.label_choice}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _transform(options: argparse.Namespace) -> Any:

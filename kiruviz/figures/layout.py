@@ -42,13 +42,13 @@ def arrange(picture: MapPicture, spec: FigureSpec, limits: tuple[float, float] |
     lines: list[Line] = []
     dots: list[Dot] = []
     bar: Box | None = None
-    if spec.legend and limits is not None and picture.values is not None:
+    if spec.legend != "none" and limits is not None and picture.values is not None:
         values = np.asarray(picture.values, dtype=np.float64)
         room, lines, bar = color_bar(values, picture.value_name, spec, room, limits)
-    elif spec.legend and limits is None:
+    elif spec.legend != "none" and limits is None:
         entries = entries_of(picture, spec)
         if entries:
-            room, lines, dots = legend(entries, room, faces(spec).legend, data_aspect(picture))
+            room, lines, dots = legend(entries, room, faces(spec).legend, data_aspect(picture), spec.legend)
     return Arrangement((width, height), room, (*title, *caption, *lines), tuple(dots), bar)
 
 

@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kiruviz.figures.fonts import Face, measure, shorten, writable
-from kiruviz.figures.spec import FigureSpec, MapPicture
+from kiruviz.figures.spec import FigureSpec, Legend, MapPicture
 from kiruviz.figures.style import Box, Dot, Line, dot_color, faces, mix
 from kiruviz.palette import MUTED, TEXT, neutral_color
 
 _MOST = 0.45  # of the picture, at most, goes to the legend
+_LONGEST = 0.4  # of the picture's width, at most, for a row's text, and no more than so many font sizes
+_LONGEST_EMS = 24
 _ROW = 1.5  # height of a row, in font sizes
 _BAR_WIDTH = 7.0
 
@@ -60,15 +62,19 @@ def entries_of(picture: MapPicture, spec: FigureSpec) -> list[Entry]:
     return entries
 
 
-def legend(entries: list[Entry], room: Box, face: Face, aspect: float) -> tuple[Box, list[Line], list[Dot]]:
+def legend(
+    entries: list[Entry], room: Box, face: Face, aspect: float, where: Legend = "auto"
+) -> tuple[Box, list[Line], list[Dot]]:
     """The room (x0, y0, x1, y1) left for a map of this aspect, and the legend's lines and dots.
 
-    The legend goes where it leaves the map most room. One too long for that is written smaller, and at last
-    cut, with a row that says how many are missing.
+    The legend goes where it leaves the map most room, or to the right or below if `where` says so. One too
+    long for that is written smaller, and at last cut, with a row that says how many are missing.
     """
     for some, size in _attempts(entries, face):
         best: tuple[float, _Columns, Box] | None = None
-        for columns in (_beside(some, size, room), _under(some, size, room)):
+        ways = {"right": (_beside,), "below": (_under,)}.get(where, (_beside, _under))
+        for way in ways:
+            columns = way(some, size, room)
             if columns is not None:
                 left = _left_for_map(columns, room)
                 scale = min((left[2] - left[0]) / aspect, left[3] - left[1])
@@ -95,7 +101,7 @@ def _fit(entries: list[Entry], face: Face, width: float) -> list[tuple[Entry, fl
     fitted = []
     for entry in entries:
         written = replace(face, italic=entry.italic)
-        text = shorten(entry.text, written, width * 0.4)
+        text = shorten(entry.text, written, min(width * _LONGEST, face.size * _LONGEST_EMS))
         fitted.append((replace(entry, text=text), measure(text, written).width + face.size * 3))
     return fitted
 

@@ -6,23 +6,19 @@ The figure's one axes spans the whole picture and counts in pt from the upper le
 
 from __future__ import annotations
 
-import io
-import logging
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kiruviz.figures.files import refuse, replacing, suffix_of
+from kiruviz.figures.files import refuse, suffix_of
 from kiruviz.figures.layout import Arrangement, arrange, data_box
-from kiruviz.figures.recipe import FORMATS, metadata
+from kiruviz.figures.paper import Preview, draw_line, preview_figure, settings, write_figure
+from kiruviz.figures.recipe import FORMATS, About
 from kiruviz.figures.spec import FigureSpec, MapPicture
-from kiruviz.figures.style import PT_PER_MM, Box, Line, dot_color, mix
-from kiruviz.figures.svg import embed_fonts
+from kiruviz.figures.style import Box, dot_color, mix
 from kiruviz.figures.words import Writing, write
 from kiruviz.palette import GROUND, neutral_color
 
@@ -30,21 +26,6 @@ Array = npt.NDArray[np.float64]
 
 RASTER_ABOVE = 5_000  # more points than this become one raster layer in SVG and PDF
 _CLIP_FROM = 200  # values from which on the colour scale leaves out the outermost hundredth on either side
-
-# What a person's own matplotlibrc must not change, and what makes text stay text and runs be repeatable.
-_SETTINGS = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "KiruViz",
-    "svg.image_inline": True,
-    "pdf.fonttype": 42,
-    "text.usetex": False,
-    "text.parse_math": False,
-    "text.hinting": "no_hinting",  # widths are the same at every resolution
-    "savefig.bbox": None,
-    "savefig.transparent": False,
-    "path.effects": [],
-    "path.sketch": None,
-}
 
 
 def draw(picture: MapPicture, spec: FigureSpec) -> Any:
@@ -70,7 +51,7 @@ def draw(picture: MapPicture, spec: FigureSpec) -> Any:
         _draw_leaders(axes, writing, len(xy[drawn]) > RASTER_ABOVE)
         _draw_legend(axes, plan, spec)
         for line in (*plan.lines, *writing.lines):
-            _draw_line(axes, line)
+            draw_line(axes, line)
     return figure
 
 
@@ -81,27 +62,16 @@ def save(picture: MapPicture, spec: FigureSpec, path: Path, overwrite: bool = Fa
     in the file's metadata, see `recipe.read_recipe`.
     """
     path = Path(path)
-    suffix = suffix_of(path, FORMATS)
+    suffix_of(path, FORMATS)
     refuse(path, overwrite)
-    figure = draw(picture, spec)
     heading = picture.title if spec.title is None else spec.title
-    with replacing(path, overwrite) as temporary, settings():
-        about = metadata(suffix, heading, picture.recipe_lines)
-        figure.savefig(temporary, format=suffix[1:], dpi=spec.dpi, metadata=about, facecolor=GROUND[spec.ground])
-        if suffix == ".svg":
-            embed_fonts(temporary)
-    return path
+    origin = {**picture.origin, "spec": asdict(spec)} if picture.origin else {}
+    return write_figure(draw(picture, spec), spec, path, About(heading, picture.recipe_lines, origin), overwrite)
 
 
-def preview(picture: MapPicture, spec: FigureSpec, scale_px_width: int) -> bytes:
-    """The same drawing as PNG bytes, `scale_px_width` pixels wide."""
-    figure = draw(picture, spec)
-    buffer = io.BytesIO()
-    # A hair more than the exact ratio, since matplotlib cuts the width down to whole pixels.
-    dpi = (scale_px_width + 0.01) / (spec.width_mm * PT_PER_MM / 72)
-    with settings():
-        figure.savefig(buffer, format="png", dpi=dpi, facecolor=GROUND[spec.ground], metadata={"Software": None})
-    return buffer.getvalue()
+def preview(picture: MapPicture, spec: FigureSpec, scale_px_width: int) -> Preview:
+    """The same drawing as PNG, `scale_px_width` pixels wide."""
+    return preview_figure(draw(picture, spec), spec, scale_px_width)
 
 
 def value_limits(values: npt.NDArray[Any]) -> tuple[float, float]:
@@ -114,36 +84,13 @@ def value_limits(values: npt.NDArray[Any]) -> tuple[float, float]:
     return (float(low), float(high)) if high > low else (float(low) - 0.5, float(low) + 0.5)
 
 
-@contextmanager
-def settings() -> Iterator[None]:
-    """The surroundings in which figures are drawn and written, whatever the person's own matplotlibrc says.
-
-    A figure from `draw` that is to be written by other means than `save` belongs in here too: text is laid
-    out without hinting, so that its width is the same at every resolution.
-    """
-    import matplotlib
-
-    log = logging.getLogger("matplotlib.font_manager")
-    before = log.level
-    with matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
-        # A token in a script no font here has: a box in PNG, still its text in SVG.
-        warnings.filterwarnings("ignore", message=r"Glyph .* missing from font")
-        # A fallback family without this weight is used in its nearest one, which is what is wanted.
-        log.setLevel(logging.ERROR)
-        try:
-            yield
-        finally:
-            log.setLevel(before)
-
-
 def _on_paper(picture: MapPicture, spec: FigureSpec, room: Box) -> tuple[Array, npt.NDArray[np.bool_]]:
     """The points in pt (n, 2), equal scale both ways, and which of them (n,) lie in the map's room."""
     low_x, low_y, high_x, high_y = data_box(picture)
     size = spec.font_size_pt
     # Outermost points get room for their words; a view that a person chose is kept to its edges.
-    inset = (
-        (0.0, 0.0) if picture.view is not None else (size * 2.2, size * 1.4) if spec.labels == "auto" else (size, size)
-    )
+    with_words = spec.labels not in ("names", "none")
+    inset = (0.0, 0.0) if picture.view is not None else (size * 2.2, size * 1.4) if with_words else (size, size)
     width, height = room[2] - room[0] - 2 * inset[0], room[3] - room[1] - 2 * inset[1]
     scale = max(min(width / (high_x - low_x), height / (high_y - low_y)), 1e-12)
     middle = np.array([(low_x + high_x) / 2, (low_y + high_y) / 2])
@@ -262,11 +209,3 @@ def _draw_legend(axes: Any, plan: Arrangement, spec: FigureSpec) -> None:
         bar.set_data(np.linspace(1.0, 0.0, 256)[:, None])
         bar.set_zorder(4)
         axes.add_artist(bar)
-
-
-def _draw_line(axes: Any, line: Line) -> None:
-    text = axes.text(
-        line.x, line.y, line.text, color=line.color, fontproperties=line.face.properties(), va="baseline", zorder=5
-    )
-    text.set_parse_math(False)
-    text.set_gid(line.gid)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,11 +15,15 @@ from kiruviz.palette import Ground
 from kiruviz.space import FloatArray
 
 Theme = Literal["paper", "dark"]
-Labels = Literal["auto", "names", "none"]
+Labels = Literal["auto", "words", "names", "selection", "none"]
+Legend = Literal["auto", "right", "below", "none"]
+TextAs = Literal["text", "outlines"]
 Status = Literal["unnamed", "named", "resists"]
 
 THEMES: tuple[Theme, ...] = ("paper", "dark")
-LABELS: tuple[Labels, ...] = ("auto", "names", "none")
+LABELS: tuple[Labels, ...] = ("auto", "words", "names", "selection", "none")
+LEGENDS: tuple[Legend, ...] = ("auto", "right", "below", "none")
+TEXTS: tuple[TextAs, ...] = ("text", "outlines")
 
 _MM = (20.0, 1000.0)
 _DPI = (30, 1200)
@@ -35,11 +40,14 @@ class FigureSpec:
     theme                `paper` (white) or `dark`
     font                 first family of the font list; glyphs it lacks come from DejaVu Sans
     font_size_pt         size of the words; names and title are sized after it
-    legend               whether clusters (or the colour bar's values) are listed beside the map
+    legend               where clusters (or the colour bar's values) are listed: `right`, `below`, `auto` for where it
+                         leaves the map most room, `none` for nowhere; a colour bar always stands at the right
     title                a line above the picture; None takes the picture's own, an empty one leaves it out
-    labels               `auto` words and cluster names, `names` cluster names only, `none` neither
+    labels               `auto` words and cluster names, `words` or `names` only, `selection` the words of the
+                         picture's selected rows and cluster names, `none` neither
     caption              whether a line below says how the picture was made
     point_size           diameter of a point in pt; None chooses one for the number of points
+    text                 in SVG and PDF: `text` that can be searched and edited, or its `outlines`
     """
 
     width_mm: float = 180.0
@@ -48,11 +56,12 @@ class FigureSpec:
     theme: Theme = "paper"
     font: str = "Inter"
     font_size_pt: float = 7.0
-    legend: bool = True
+    legend: Legend = "auto"
     title: str | None = None
     labels: Labels = "auto"
     caption: bool = False
     point_size: float | None = None
+    text: TextAs = "text"
 
     def __post_init__(self) -> None:
         _in_range("The figure's width", self.width_mm, _MM, "mm")
@@ -63,6 +72,8 @@ class FigureSpec:
             _in_range("The figure's point size", self.point_size, _POINT_PT, "pt")
         _one_of("theme", self.theme, THEMES)
         _one_of("labels", self.labels, LABELS)
+        _one_of("legend", self.legend, LEGENDS)
+        _one_of("text", self.text, TEXTS)
         if not self.font.strip():
             raise UserError("The figure's font is empty: give the name of a font, Inter for example.")
 
@@ -70,6 +81,15 @@ class FigureSpec:
     def ground(self) -> Ground:
         """The ground of the palette that belongs to the theme."""
         return "dark" if self.theme == "dark" else "light"
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> FigureSpec:
+        """The figure that `dataclasses.asdict` was kept of; what is not known is left at its default."""
+        known = {one.name for one in fields(cls)}
+        try:
+            return cls(**{name: value for name, value in values.items() if name in known})
+        except (TypeError, AttributeError) as error:
+            raise UserError(f"The figure's settings cannot be read ({error}): set them anew.") from error
 
     def preset(self, name: str) -> FigureSpec:
         """The same figure in the size of one of `PRESETS`."""
@@ -124,6 +144,8 @@ class MapPicture:
     title         what the picture is of: drawn where the spec gives no other, and kept in the metadata
     values        (n,) float to colour by instead of by cluster (NaN: no value), called `value_name`
     view          (x0, y0, x1, y1) in data units to show, None for everything
+    selected      positions of the rows whose words `labels="selection"` shows
+    origin        everything the picture was made from, as JSON values: kept in the file, so that it can be made again
     """
 
     coords: FloatArray
@@ -135,6 +157,8 @@ class MapPicture:
     values: npt.NDArray[Any] | None = None
     value_name: str = ""
     view: tuple[float, float, float, float] | None = None
+    selected: tuple[int, ...] = ()
+    origin: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         n = len(self.names)
@@ -145,6 +169,8 @@ class MapPicture:
                 raise ValueError(f"{what} has shape {got.shape}, expected ({n},)")
         if self.view is not None and not (self.view[0] < self.view[2] and self.view[1] < self.view[3]):
             raise ValueError(f"the view {self.view} is empty")
+        if self.selected and not 0 <= min(self.selected) <= max(self.selected) < n:
+            raise ValueError(f"the selection reaches beyond {n} rows")
 
     def __len__(self) -> int:
         return len(self.names)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kiruviz.analysis.placement import densest_spot, place, place_names
-from kiruviz.figures.fonts import Extent, Face, measure, writable
+from kiruviz.figures.fonts import Extent, Face, measure, shorten, writable
 from kiruviz.figures.spec import ClusterMark, FigureSpec, MapPicture
 from kiruviz.figures.style import Box, Line, faces
 from kiruviz.palette import TEXT, cluster_color, neutral_color
@@ -20,6 +20,8 @@ _ALL_WORDS = 1500  # up to this many points every word is a candidate
 _PADDING = 0.5
 _NAME_SIZES = (1.0, 0.9, 0.8, 0.7)  # of their size, tried in turn until there is room for all names
 _MOST_NAMES = 0.4  # of the map's room
+_LONGEST = 0.4  # of the map's width, at most, for a name; the legend and the tables have more of it
+_LONGEST_EMS = 18
 _FEW_LEADERS = 0.1  # more names than this share on leader lines are written smaller instead
 
 
@@ -49,8 +51,13 @@ def write(
     nothing = Writing((), np.empty((0, 4)), np.empty((0, 4)), ())
     if spec.labels == "none" or not drawn.any():
         return nothing
-    names = _names(picture, spec, xy, drawn, room, radius)
-    words = _words(picture, spec, xy, drawn, room, radius, names.boxes) if spec.labels == "auto" else nothing
+    names = nothing if spec.labels == "words" else _names(picture, spec, xy, drawn, room, radius)
+    worded = drawn
+    if spec.labels == "selection":
+        worded = drawn & np.isin(np.arange(len(drawn)), picture.selected)
+    if spec.labels == "names" or not worded.any():
+        return names
+    words = _words(picture, spec, xy, drawn, worded, room, radius, names.boxes)
     return Writing(
         (*words.lines, *names.lines), np.vstack([words.boxes, names.boxes]), names.leaders, names.leader_colors
     )
@@ -67,7 +74,7 @@ def _names(
             found.append((len(members), densest_spot(members), mark))
     found.sort(key=lambda cluster: -cluster[0])
     for shrink in _NAME_SIZES:
-        styled = [_name_style(mark, spec, shrink, picture.values is not None) for _, _, mark in found]
+        styled = [_name_style(mark, spec, shrink, picture.values is not None, room) for _, _, mark in found]
         extents = [measure(text, face) for text, face, _ in styled]
         count = _fitting(extents, room)
         if count < len(found) and shrink != _NAME_SIZES[-1]:
@@ -99,18 +106,19 @@ def _fitting(extents: list[Extent], room: Box) -> int:
     return int(np.searchsorted(areas, (room[2] - room[0]) * (room[3] - room[1]) * _MOST_NAMES))
 
 
-def _name_style(mark: ClusterMark, spec: FigureSpec, shrink: float, values: bool) -> tuple[str, Face, str]:
+def _name_style(mark: ClusterMark, spec: FigureSpec, shrink: float, values: bool, room: Box) -> tuple[str, Face, str]:
     """What stands on the map for a cluster, its face and its colour: an unnamed one goes by its bare number.
 
-    Where `values` give the points their colour, a name in the cluster's colour would match nothing.
+    A name too long for a map is cut with an ellipsis. Where `values` give the points their colour, a name in
+    the cluster's colour would match nothing.
     """
     style = faces(spec)
     if mark.status == "resists":
         return mark.shown, replace(style.resists, size=style.resists.size * shrink), neutral_color(spec.ground)
-    text = writable(mark.title) if mark.status == "named" and mark.title else str(mark.cluster_id)
-    if values:
-        return text, replace(style.name, size=style.name.size * shrink), TEXT[spec.ground]
-    return text, replace(style.name, size=style.name.size * shrink), cluster_color(mark.color, spec.ground)
+    face = replace(style.name, size=style.name.size * shrink)
+    text = writable(mark.title) if mark.status == "named" and mark.title.strip() else str(mark.cluster_id)
+    text = shorten(text, face, min((room[2] - room[0]) * _LONGEST, face.size * _LONGEST_EMS))
+    return text, face, TEXT[spec.ground] if values else cluster_color(mark.color, spec.ground)
 
 
 def _words(
@@ -118,24 +126,25 @@ def _words(
     spec: FigureSpec,
     xy: Array,
     drawn: npt.NDArray[np.bool_],
+    worded: npt.NDArray[np.bool_],
     room: Box,
     radius: float,
     obstacles: Array,
 ) -> Writing:
-    """Words beside their points, as many as there is room for.
+    """The words of the rows `worded` beside their points, as many as there is room for.
 
     Where points can be told apart, first those words that cover no point, then those that cover
-    one that has no word itself.
+    one that has no word itself. A selection's words, which were asked for, may cover more.
     """
     face, color = faces(spec).word, TEXT[spec.ground]
-    rows, priority = _candidates(picture, xy, drawn, room, face.size)
+    rows, priority = _candidates(picture, xy, worded, room, face.size)
     texts = [writable(picture.names[row]) for row in rows]
     written = [i for i, text in enumerate(texts) if text.strip()]
     rows, priority, texts = rows[written], priority[written], [texts[i] for i in written]
     extents = [measure(text, face) for text in texts]
     sizes = np.array([[e.width, e.height] for e in extents]).reshape(-1, 2)
     boxes = np.full((len(rows), 4), np.nan)
-    for most_covered in (0, 1) if drawn.sum() <= _ALL_WORDS else (None,):
+    for most_covered in _rounds(spec, int(drawn.sum())):
         left = np.flatnonzero(np.isnan(boxes[:, 0]))
         placed = np.flatnonzero(np.isfinite(boxes[:, 0]))
         # A point whose word is there stays free, or it would seem to belong to the word upon it.
@@ -154,6 +163,13 @@ def _words(
         ).boxes
     lines = _lines(boxes, [(text, face, color) for text in texts], extents, "word", rows.tolist())
     return Writing(lines, boxes[np.isfinite(boxes[:, 0])], np.empty((0, 4)), ())
+
+
+def _rounds(spec: FigureSpec, count: int) -> tuple[int | None, ...]:
+    """How many points a word may cover, round by round."""
+    if count > _ALL_WORDS:
+        return (None,)
+    return (0, 1, None) if spec.labels == "selection" else (0, 1)
 
 
 def _lines(

@@ -13,11 +13,12 @@ from kiruviz.figures.spec import FigureSpec
 from kiruviz.models.rows import read_words
 from kiruviz.paths import resource
 from kiruviz.progress import Progress
-from kiruviz.session.records import SpaceRecord
+from kiruviz.session.records import ProjectionRecord, SpaceRecord
 from kiruviz.session.store import Session
 from kiruviz.space import Kind, PieceRule, Recipe, Rows, Transform, display_name
 from kiruviz.tasks import exports, maps, spaces
 from kiruviz.tasks.colors import with_colors
+from kiruviz.tasks.kept_figure import FigureSettings, keep_figure
 from kiruviz.tasks.maps import ClusterOutcome, ClusterSpec, Method, ProjectionOutcome
 
 _MOST_WORDS = 20  # words named in a note; all of them are in the JSON
@@ -174,7 +175,9 @@ def _write(
     with tempfile.TemporaryDirectory(prefix="kiruviz-") as folder:
         path = order.session or Path(folder) / "map.kiru"
         with Session.create(path, overwrite=order.overwrite) as session:
-            _fill(session, record, projected, grouped)
+            shown = _fill(session, record, projected, grouped)
+            if order.figure is not None:
+                keep_figure(session, FigureSettings(order.spec, format=order.figure.suffix[1:].lower()), shown)
         if order.figure is not None:
             figure = str(order.figure)
             written.append(exports.export_figure(progress, str(path), figure, order.spec, overwrite=order.overwrite))
@@ -183,11 +186,14 @@ def _write(
     return tuple(written)
 
 
-def _fill(session: Session, record: SpaceRecord, projected: ProjectionOutcome, grouped: ClusterOutcome) -> None:
+def _fill(
+    session: Session, record: SpaceRecord, projected: ProjectionOutcome, grouped: ClusterOutcome
+) -> ProjectionRecord:
     space_id = session.add_space(record)
     session.set_view("space_id", space_id)
     session.add_projection(space_id, projected.method, projected.params, projected.coords)
     session.set_clusters(space_id, "kmeans", asdict(grouped.spec), grouped.assignment, colors=grouped.colors)
+    return session.projections(space_id)[-1]
 
 
 def _notes(

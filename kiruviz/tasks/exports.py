@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
+import tempfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,14 +15,17 @@ from typing import Any
 import numpy as np
 
 from kiruviz.errors import UserError
-from kiruviz.figures import files, label_files, map_figure, tables
+from kiruviz.figures import files, fonts, label_files, map_figure, tables
 from kiruviz.figures.label_files import Label, Labels
+from kiruviz.figures.paper import Preview
 from kiruviz.figures.recipe import FORMATS
 from kiruviz.figures.spec import ClusterMark, FigureSpec, MapPicture
 from kiruviz.progress import Progress
 from kiruviz.session.labels import ASIDE, Assignment, Cluster, LabelSet
 from kiruviz.session.records import ProjectionRecord, SpaceRecord
 from kiruviz.session.store import Session
+from kiruviz.tasks.kept_figure import MapView as MapView
+from kiruviz.tasks.kept_figure import kept_figure
 
 # What can be written, by suffix.
 SESSION_SUFFIXES = (".kiru",)
@@ -27,15 +35,6 @@ LABEL_SUFFIXES = label_files.SUFFIXES
 
 # What the map can be coloured by besides the clusters: column and name in the legend.
 VALUE_COLUMNS = {"norm": ("norm", "Norm of the row"), "frequency": ("zipf", "Word frequency (Zipf)")}
-
-
-@dataclass(frozen=True)
-class MapView:
-    """How the map is looked at: `color_by` (`cluster`, `norm`, `frequency`, `kind`) and the data rectangle
-    x0, y0, x1, y1, None for all of it."""
-
-    color_by: str = "cluster"
-    rectangle: tuple[float, float, float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +63,17 @@ def read_map(session: Session, view_name: str | None = None) -> tuple[SessionMap
             known = ", ".join(saved) or "none"
             raise UserError(f"{session.path} has no view named “{view_name}”; it has {known}.")
         values = saved[view_name]
-    rectangle = values.get("rectangle")
-    view = MapView(values.get("color_by", "cluster"), tuple(rectangle) if rectangle else None)
-    return SessionMap(session.space(projection.space_id), projection, labels), view
+    return SessionMap(session.space(projection.space_id), projection, labels), MapView.from_json(values)
+
+
+def read_figure(session: Session, view_name: str | None = None) -> tuple[SessionMap, MapView, FigureSpec]:
+    """The current map, and the view and settings of the session's last figure; without one, how the map was
+    last looked at. A saved view `view_name` takes the place of the view. Raises as `read_map`."""
+    found, view = read_map(session, view_name)
+    settings = kept_figure(session, found.projection, view)
+    if settings is None:
+        return found, view, FigureSpec()
+    return found, settings.shown if view_name is None else view, settings.spec
 
 
 def picture(found: SessionMap, view: MapView) -> MapPicture:
@@ -87,6 +94,8 @@ def picture(found: SessionMap, view: MapView) -> MapPicture:
         values=values,
         value_name=value_name,
         view=view.rectangle,
+        selected=view.selected,
+        origin=origin_of(found, view),
     )
 
 
@@ -123,8 +132,53 @@ def recipe_lines(found: SessionMap) -> dict[str, str]:
     }
     if labels is not None:
         lines["clusters"] = f"{labels.method}, {_parameters(labels.params)}"
-    lines["versions"] = ", ".join(f"{name} {version}" for name, version in record.versions.items())
+    lines["versions"] = ", ".join(f"{name} {version}" for name, version in sorted(record.versions.items()))
     return lines
+
+
+def origin_of(found: SessionMap, view: MapView) -> dict[str, Any]:
+    """All that a figure of the map is made from, as JSON values; `remake` makes the map again from it.
+
+    Vectors and places are not in it, since recipe, method and parameters give them again; notes and confidence
+    are the person's own business and no part of a picture.
+    """
+    record, projection, labels = found.record, found.projection, found.labels
+    return {
+        "kiruviz_figure": 1,
+        "kind": "map",
+        "recipe": json.loads(replace(record.recipe, model=portable(record.recipe.model)).to_json()),
+        "model_title": record.model_title,
+        "versions": record.versions,
+        "projection": {"method": projection.method, "params": projection.params, "places": digest(projection.coords)},
+        "clusters": None if labels is None else _packed_clusters(labels),
+        "view": view.to_json(),
+    }
+
+
+def _packed_clusters(labels: LabelSet) -> dict[str, Any]:
+    packed = zlib.compress(labels.assignment.astype("<i4").tobytes(), 9)
+    return {
+        "method": labels.method,
+        "params": labels.params,
+        "assignment": base64.b64encode(packed).decode("ascii"),
+        "labels": [[c.cluster_id, c.status, c.name, c.color] for c in (labels.clusters[i] for i in labels.order)],
+    }
+
+
+def digest(coords: np.ndarray[Any, Any]) -> str:
+    """What tells two sets of coordinates apart, bit for bit."""
+    return hashlib.sha256(np.ascontiguousarray(coords, "<f4").tobytes()).hexdigest()[:16]
+
+
+def portable(ref: str) -> str:
+    """A model's reference as it may be passed on: a path from the home folder on, without naming it."""
+    path = Path(ref).expanduser()
+    try:
+        if path.exists():
+            return (Path("~") / path.resolve().relative_to(Path.home().resolve())).as_posix()
+    except (OSError, ValueError):  # not below the home folder, or no path at all
+        return str(path.resolve()) if path.is_absolute() else ref
+    return ref
 
 
 def _parameters(params: dict[str, Any]) -> str:
@@ -176,23 +230,42 @@ def export_figure(
     out: str,
     spec: FigureSpec,
     view: MapView | None = None,
-    view_name: str | None = None,
     overwrite: bool = False,
 ) -> str:
-    """Write the session's map as PNG, SVG or PDF; the path written."""
+    """Write the session's map as PNG, SVG or PDF, by default as it was last looked at; the path written."""
     progress.report(None, "Drawing the figure")
-    with Session.open_readonly(session_path) as session:
-        found, kept = read_map(session, view_name)
-    drawn = picture(found, view if view is not None else kept)
-    return str(map_figure.save(drawn, spec, Path(out), overwrite))
+    return str(map_figure.save(_picture(session_path, view), spec, Path(out), overwrite))
 
 
-def preview_figure(progress: Progress, session_path: str, spec: FigureSpec, view: MapView, width: int) -> bytes:
-    """The figure as PNG bytes `width` pixels wide, by the same drawing as the export."""
+def preview_figure(progress: Progress, session_path: str, spec: FigureSpec, view: MapView, width: int) -> Preview:
+    """The figure as PNG `width` pixels wide, by the same drawing as the export."""
     progress.report(None, "Drawing the figure")
+    return map_figure.preview(_picture(session_path, view), spec, width)
+
+
+def copy_figure(
+    progress: Progress, session_path: str, spec: FigureSpec, view: MapView, width: int, as_svg: bool
+) -> tuple[bytes, bytes]:
+    """The figure for the clipboard: PNG `width` pixels wide and, `as_svg`, the SVG file; else no bytes."""
+    progress.report(None, "Drawing the figure")
+    shown = _picture(session_path, view)
+    png = map_figure.preview(shown, spec, width).png
+    if not as_svg:
+        return png, b""
+    with tempfile.TemporaryDirectory(prefix="kiruviz-") as folder:
+        return png, map_figure.save(shown, spec, Path(folder) / "figure.svg").read_bytes()
+
+
+def figure_fonts(progress: Progress) -> tuple[str, ...]:
+    """The font families of this computer that figures can be written in, Inter first."""
+    progress.report(None, "Looking for fonts")
+    return fonts.installed()
+
+
+def _picture(session_path: str, view: MapView | None) -> MapPicture:
     with Session.open_readonly(session_path) as session:
-        found, _ = read_map(session)
-    return map_figure.preview(picture(found, view), spec, width)
+        found, kept = read_map(session)
+    return picture(found, view if view is not None else kept)
 
 
 def export_table(progress: Progress, session_path: str, out: str, overwrite: bool = False) -> str:
@@ -242,38 +315,49 @@ def labels_to_write(record: SpaceRecord, labels: LabelSet, recipe: dict[str, str
 
 @dataclass(frozen=True)
 class ExportOrder:
-    """What `kiruviz export` writes of a session; `view` names a saved view."""
+    """What `kiruviz export` writes of a session, or again of a figure; `view` names a saved view.
 
-    session: Path
+    changes  settings of the figure (names of `FigureSpec`) that differ from those of the last one
+    whole    the whole map, whatever part of it the view shows
+    model    where the model of a figure is now, None for where it was
+    """
+
+    source: Path
     view: str | None = None
     figure: Path | None = None
     table: Path | None = None
     labels: Path | None = None
     overwrite: bool = False
-    spec: FigureSpec = field(default_factory=FigureSpec)
+    changes: dict[str, Any] = field(default_factory=dict)
+    whole: bool = False
+    model: str | None = None
 
 
-def export(progress: Progress, order: ExportOrder) -> list[str]:
-    """Write all that was asked for; the paths written."""
+@dataclass(frozen=True)
+class Exported:
+    """The paths written, and sentences on what a person should know of them."""
+
+    written: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def export(progress: Progress, order: ExportOrder) -> Exported:
+    """Write all that was asked for of a session."""
     outputs = ((order.figure, FIGURE_SUFFIXES), (order.table, TABLE_SUFFIXES), (order.labels, LABEL_SUFFIXES))
     if not (order.figure or order.table or order.labels):
         raise UserError("Say what to export: --figure F, --table F or --labels F.")
     check_outputs(outputs, order.overwrite)
-    path, written = str(order.session), []
+    if order.model is not None:
+        raise UserError(f"{order.source} is a session, which needs no --model to be exported.")
+    path, written = str(order.source), []
     with Session.open_readonly(path) as session:
-        read_map(session, order.view)  # refuses before the first file is written
+        _, view, spec = read_figure(session, order.view)  # refuses before the first file is written
     if order.figure:
-        figure = str(order.figure)
-        written.append(
-            export_figure(progress, path, figure, order.spec, view_name=order.view, overwrite=order.overwrite)
-        )
+        view = replace(view, rectangle=None) if order.whole else view
+        spec = replace(spec, **order.changes)
+        written.append(export_figure(progress, path, str(order.figure), spec, view, order.overwrite))
     if order.table:
         written.append(export_table(progress, path, str(order.table), order.overwrite))
     if order.labels:
         written.append(export_labels(progress, path, str(order.labels), order.overwrite))
-    return written
-
-
-def spec_with(spec: FigureSpec, **changes: Any) -> FigureSpec:
-    """`spec` with the changes that are not None."""
-    return replace(spec, **{name: value for name, value in changes.items() if value is not None})
+    return Exported(tuple(written))

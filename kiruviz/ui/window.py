@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from kiruviz.ui.conductor import Conductor
 from kiruviz.ui.docks import Docks
 from kiruviz.ui.document import Document
 from kiruviz.ui.export_dialog import ExportDialog
+from kiruviz.ui.figure_subjects import MapSubject, Subject
 from kiruviz.ui.keys import keymap, tip_with_key
 from kiruviz.ui.panes.clusters import ClustersPane
 from kiruviz.ui.panes.drawing import DrawingPane
@@ -322,10 +324,20 @@ class MainWindow(QMainWindow):
         if self.document.session is None or self.document.coords is None:
             self.tell("There is no map to export yet.")
             return
+        session, document = self.document.session, self.document
+        shown = session.projection(document.space_id) if document.space_id is not None else None
+        if shown is None:
+            self.tell("The map is still being drawn; export it when it stands still.")
+            return
         self.keep_view()
+        view = replace(self.map_pane.view(), selected=tuple(document.selected_rows.tolist()))
+        self.show_figure(MapSubject(session, shown, view))
+
+    def show_figure(self, subject: Subject) -> None:
+        """Open the export dialog on a picture."""
         if self._export_dialog is not None:
             self._export_dialog.close()
-        self._export_dialog = ExportDialog(self, self.map_pane.view())
+        self._export_dialog = ExportDialog(self, subject)
         self._export_dialog.open()
 
     def keep_view(self) -> None:

@@ -16,7 +16,8 @@ from matplotlib.text import Text
 from PIL import Image
 
 from kiruviz.errors import UserError
-from kiruviz.figures.map_figure import draw, preview, save, settings, value_limits
+from kiruviz.figures.map_figure import draw, preview, save, value_limits
+from kiruviz.figures.paper import settings
 from kiruviz.figures.recipe import read_recipe
 from kiruviz.figures.spec import PRESETS, ClusterMark, FigureSpec
 from kiruviz.palette import GROUND, contrast
@@ -143,8 +144,8 @@ def test_tokens_no_font_or_format_likes_are_drawn_all_the_same(picture, tmp_path
 
 def test_labels_none_and_names_only_and_no_legend_leave_out_what_they_say(picture):
     assert set(text_boxes(draw(picture(40), replace(SMALL, labels="names")))) == {"name", "legend", "title"}
-    assert set(text_boxes(draw(picture(40), replace(SMALL, labels="none", legend=False)))) == {"title"}
-    assert text_boxes(draw(picture(40), replace(SMALL, labels="none", legend=False, title=""))) == {}
+    assert set(text_boxes(draw(picture(40), replace(SMALL, labels="none", legend="none")))) == {"title"}
+    assert text_boxes(draw(picture(40), replace(SMALL, labels="none", legend="none", title=""))) == {}
 
 
 def test_the_legend_lists_names_numbers_one_row_for_resisting_and_one_for_noise(picture):
@@ -194,7 +195,7 @@ def test_a_view_shows_only_its_part_of_the_map(picture):
 
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_maps_of_hardly_any_rows_are_drawn(picture, n):
-    assert preview(picture(n), SMALL, 100).startswith(b"\x89PNG")
+    assert preview(picture(n), SMALL, 100).png.startswith(b"\x89PNG")
 
 
 def test_rows_without_a_place_are_left_out_and_all_on_one_point_is_no_error(picture):
@@ -206,7 +207,7 @@ def test_rows_without_a_place_are_left_out_and_all_on_one_point_is_no_error(pict
 
 
 def test_the_preview_is_as_wide_as_asked_and_has_the_proportions_of_the_figure(picture, tmp_path):
-    (tmp_path / "p.png").write_bytes(preview(picture(40), FigureSpec(), 450))
+    (tmp_path / "p.png").write_bytes(preview(picture(40), FigureSpec(), 450).png)
     with Image.open(tmp_path / "p.png") as image:
         assert image.size[0] == 450
         assert abs(image.size[1] - 300) <= 1

@@ -19,7 +19,8 @@ from kiruviz.progress import Silent
 from kiruviz.session.store import Session
 from kiruviz.space import Recipe
 from kiruviz.tasks import exports, maps, spaces
-from kiruviz.tasks.exports import ExportOrder, MapView
+from kiruviz.tasks.exports import ExportOrder
+from kiruviz.tasks.kept_figure import FigureSettings, MapView, keep_figure, kept_figure
 
 SMALL = FigureSpec(width_mm=60, height_mm=50, dpi=60)
 NAME = 'Months, "all" twelve'
@@ -59,7 +60,7 @@ def test_a_figures_text_is_text(session_file: Path, tmp_path: Path) -> None:
 
 
 def test_the_preview_is_a_picture_of_the_width_asked_for(session_file: Path) -> None:
-    data = exports.preview_figure(Silent(), str(session_file), FigureSpec(), MapView(), 320)
+    data = exports.preview_figure(Silent(), str(session_file), FigureSpec(), MapView(), 320).png
     assert data.startswith(b"\x89PNG")
     assert int.from_bytes(data[16:20], "big") == 320
 
@@ -89,11 +90,46 @@ def test_a_saved_view_is_drawn_as_it_was_saved(session_file: Path, tmp_path: Pat
         assert exports.read_map(session, "close up")[1] == MapView("norm", (-1.0, -1.0, 1.0, 1.0))
 
     out = tmp_path / "a.svg"
-    exports.export_figure(Silent(), str(session_file), str(out), FigureSpec(), view_name="close up")
+    exports.export(Silent(), ExportOrder(session_file, "close up", figure=out))
 
     assert "Norm of the row</text>" in out.read_text(encoding="utf-8")
     with pytest.raises(UserError, match="no view named “wide”; it has close up"):
-        exports.export_figure(Silent(), str(session_file), str(tmp_path / "b.svg"), SMALL, view_name="wide")
+        exports.export(Silent(), ExportOrder(session_file, "wide", figure=tmp_path / "b.svg"))
+
+
+def test_the_last_figure_is_what_export_draws_by_default(session_file: Path, tmp_path: Path) -> None:
+    spec = FigureSpec(70, 60, 80, theme="dark", labels="selection", title="", legend="below")
+    view = MapView("norm", (-1.0, -1.0, 1.0, 1.0), (3, 5, 8))
+    with Session.open(session_file) as session:
+        space_id = session.view("space_id")
+        shown = session.projection(space_id)
+        assert shown is not None
+        settings = FigureSettings(spec, view, "view", "png", "in")
+        keep_figure(session, settings, shown)
+        assert kept_figure(session, shown, MapView()) == settings
+        assert exports.read_figure(session)[1:] == (view, spec)
+    a, b, c = (tmp_path / f"{name}.png" for name in "abc")
+    exports.export_figure(Silent(), str(session_file), str(a), spec, view)
+    exports.export(Silent(), ExportOrder(session_file, figure=b))
+    exports.export(Silent(), ExportOrder(session_file, figure=c, whole=True, changes={"theme": "paper"}))
+    assert a.read_bytes() == b.read_bytes()
+    assert c.read_bytes() != b.read_bytes()
+
+    with Session.open(session_file) as session:
+        session.set_view("map", {"color_by": "kind", "rectangle": [0.0, 0.0, 2.0, 2.0]})
+        again = session.projection(session.view("space_id"))
+        assert again is not None
+        other = session.add_projection(again.space_id, "pca", {"components": 3}, again.coords)
+        assert other != shown.projection_id
+        # Another projection has its own places: the rectangle of the former one would show anything.
+        assert exports.read_figure(session)[1] == MapView("norm", (0.0, 0.0, 2.0, 2.0), (3, 5, 8))
+
+
+@pytest.mark.parametrize("kept", [3, {}, {"spec": {"width_mm": -1}}, {"spec": {}, "view": {"rectangle": 3}}])
+def test_settings_that_cannot_be_read_are_as_good_as_none(session_file: Path, kept: Any) -> None:
+    with Session.open(session_file) as session:
+        session.set_view("figure", kept)
+        assert exports.read_figure(session)[1:] == (MapView(), FigureSpec())
 
 
 def test_a_table_has_a_row_a_word(session_file: Path, everyday: Recipe, tmp_path: Path) -> None:
@@ -198,10 +234,11 @@ def test_export_writes_all_that_was_asked_for(session_file: Path, tmp_path: Path
         table=tmp_path / "a.parquet",
         labels=tmp_path / "a.json",
         overwrite=True,
-        spec=exports.spec_with(FigureSpec(), width_mm=60.0, height_mm=None, dpi=72),
+        changes={"width_mm": 60.0, "dpi": 72},
     )
     before = session_file.read_bytes()
     for _ in range(2):
-        assert exports.export(Silent(), order) == [str(order.figure), str(order.table), str(order.labels)]
+        written = exports.export(Silent(), order).written
+        assert written == (str(order.figure), str(order.table), str(order.labels))
     assert session_file.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "a.parquet", "a.png", "map.kiru"]

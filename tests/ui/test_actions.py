@@ -171,6 +171,7 @@ def test_export_opens_with_a_true_preview(window: MainWindow) -> None:
     assert isinstance(dialog, ExportDialog)
     wait_until(lambda: not dialog.preview.pixmap().isNull(), "the preview")
     dialog.copy()
+    wait_rest(window)
     assert not QGuiApplication.clipboard().image().isNull()
     dialog.reject()
     wait_rest(window)
