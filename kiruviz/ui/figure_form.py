@@ -91,7 +91,11 @@ class FigureForm(QWidget):
         self.point_size.setSpecialValueText("auto")
         self._box.addWidget(Field("Theme", self.theme))
         for caption, control, tip in (
-            ("Labels", self.labels, "Which texts stand on the map; of a selection, the words of the selected cluster or lasso"),
+            (
+                "Labels",
+                self.labels,
+                "Which texts stand on the map; of a selection, the words of the selected cluster or lasso",
+            ),
             ("Area", self.area, ""),
             ("Legend", self.legend, ""),
             ("Point size, pt", self.point_size, "Diameter of a point; auto goes by their number"),
