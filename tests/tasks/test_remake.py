@@ -56,7 +56,7 @@ def test_one_format_gives_another_and_options_go_before_what_is_kept(session_fil
 
     assert (tmp_path / "again.png").read_bytes() == png.read_bytes()
     with Image.open(tmp_path / "other.png") as image:
-        assert image.size[0] == round(60 / 25.4 * 90)
+        assert image.size[0] == int(60 / 25.4 * 90)
 
 
 def test_umap_and_every_part_of_the_recipe_come_back(tmp_path: Path) -> None:
