@@ -182,10 +182,11 @@ def new_clusters(
     """
     colors = colors or {}
     ids = [i for i in distinct(assignment)[0].tolist() if i != ASIDE]
+    present = set(ids)
     clusters: dict[int, Cluster] = {}
     colorless: list[Cluster] = []
     for cluster_id, cluster in (given or {}).items():
-        if cluster_id not in ids:
+        if cluster_id not in present:
             continue
         made = replace(_answering(cluster, Answer.of(cluster)), cluster_id=cluster_id, time=cluster.time or now)
         taken = len(ids) <= ALL_DIFFERENT and cluster.color in [c.color for c in clusters.values()]

@@ -25,6 +25,7 @@ from kiruviz.tasks.maps import FEW_ROWS, ClusterSpec, Method, ProjectionOutcome
 from kiruviz.ui.document import Document
 
 _DRAWING = ("open", "space", "recall", "projection", "clusters", "evidence", "stability", "silhouettes", "split")
+_MOST_TOLD = 8
 EVERYDAY_TITLE = "Everyday words (200)"
 
 
@@ -48,11 +49,20 @@ class NamesMoved:
     elsewhere: tuple[str, ...]
 
     def sentence(self) -> str:
-        parts = [f"Names carried over: {', '.join(self.kept)}."] if self.kept else []
-        parts += [f"Back again: {', '.join(self.back)}."] if self.back else []
-        parts += [f"No cluster for: {', '.join(self.lost)}."] if self.lost else []
-        parts += [f"Not among these rows: {', '.join(self.elsewhere)}."] if self.elsewhere else []
+        said = (
+            ("Names carried over", self.kept),
+            ("Back again", self.back),
+            ("No cluster for", self.lost),
+            ("Not among these rows", self.elsewhere),
+        )
+        parts = [f"{what}: {_listed(titles)}." for what, titles in said if titles]
         return " ".join([*parts, "Undo brings the former clusters back."])
+
+
+def _listed(titles: tuple[str, ...]) -> str:
+    """The first titles, and how many more there are."""
+    more = len(titles) - _MOST_TOLD
+    return ", ".join(titles[:_MOST_TOLD]) + (f" and {more} more" if more > 0 else "")
 
 
 def everyday_rows() -> Rows:

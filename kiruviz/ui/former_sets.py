@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QVBoxLayout
 
 from kiruviz.session.journal import LabelSetInfo
-from kiruviz.ui.names_report import SURE
+from kiruviz.ui.names_report import DOTS_PX, SURE
 from kiruviz.ui.theme import FONT_PX, text_font
 from kiruviz.ui.widgets.basics import button, label, plain_tip, row
 from kiruviz.ui.widgets.tables import RowsModel, Table
@@ -54,6 +54,8 @@ class NamesModel(RowsModel):
     def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.FontRole and index.column() == 1 and self.rows[index.row()][0] in self.italic:
             return text_font(FONT_PX, italic=True)
+        if role == Qt.ItemDataRole.FontRole and index.column() == 2:
+            return text_font(DOTS_PX)
         if role == Qt.ItemDataRole.ToolTipRole and index.column() in (1, 4):
             return plain_tip(str(self.rows[index.row()][index.column()]))
         return super().data(index, role)

@@ -19,6 +19,7 @@ from kiruviz.ui.widgets.tables import RowsModel, Table
 if TYPE_CHECKING:
     from kiruviz.ui.window import MainWindow
 
+DOTS_PX = 8
 SURE = ("", "●○○", "●●○", "●●●")
 
 
@@ -61,6 +62,8 @@ class FatesModel(RowsModel):
         theme = self._window.themes.theme
         if role == Qt.ItemDataRole.FontRole and index.column() == 0 and fate.answer.status == "resists":
             return text_font(FONT_PX, italic=True)
+        if role == Qt.ItemDataRole.FontRole and index.column() == 1:
+            return text_font(DOTS_PX)
         if role == Qt.ItemDataRole.ForegroundRole and index.column() == 3:
             return QColor(theme.warning if fate.new is None else theme.text)
         if role == Qt.ItemDataRole.ToolTipRole:
