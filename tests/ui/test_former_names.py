@@ -114,6 +114,14 @@ def test_a_lost_name_is_told_with_a_way_to_the_report(window: MainWindow) -> Non
     assert not window.clusters_pane.report.isVisible()
 
 
+def test_a_message_after_another_is_shown_in_full(window: MainWindow) -> None:
+    banner = window.map_pane.banner
+    banner.say("One sentence.", choices=(("A choice", lambda: None),))
+    height = banner.height()
+    banner.say("Another one.", choices=(("Another choice", lambda: None),))
+    assert banner.height() == height > 50
+
+
 def test_names_carried_over_are_a_link_away_and_cover_nothing(window: MainWindow) -> None:
     labels = labels_of(window)
     cluster(window, 8, seed=1)

@@ -58,6 +58,7 @@ class Banner(QFrame):
         box.addLayout(row(*buttons))
         self._content = content
         self._box.addWidget(content)
+        content.show()  # in a banner that stands already it would be measured before it is shown, as nothing
         self.show()
         self.raise_()
         self.place()
