@@ -142,8 +142,8 @@ def _add_map(commands: Any) -> None:
         metavar="NAME=VALUE",
         help="a parameter of the method, such as n_neighbors=30; may be given several times",
     )
-    parser.add_argument("--clusters", type=_whole, default=8, metavar="K", help="clusters of k-means (8)")
-    parser.add_argument("--seed", type=_whole, default=0, metavar="S", help="seed of k-means and UMAP (0)")
+    _add_clustering(parser)
+    parser.add_argument("--seed", type=_whole, default=0, metavar="S", help="seed of UMAP, k-means and EVoC (0)")
     parser.add_argument("--session", type=Path, metavar="OUT.kiru", help="a session to open in the window")
     _add_outputs(parser)
     _add_json(parser)
@@ -179,6 +179,24 @@ def _add_labels(commands: Any) -> None:
     )
     parser.add_argument("--overwrite", action="store_true", help="replace a file that exists")
     _add_json(parser)
+
+
+def _add_clustering(parser: Any) -> None:
+    methods = ("kmeans", "hdbscan", "agglomerative", "evoc")
+    parser.add_argument("--cluster-method", choices=methods, default="kmeans", help="(kmeans)")
+    parser.add_argument(
+        "--cluster-metric",
+        choices=("euclidean", "cosine"),
+        help="cosine: rows of unit length, then Euclidean distance (euclidean; evoc: cosine)",
+    )
+    parser.add_argument(
+        "--cluster-param",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a parameter of the cluster method, such as min_cluster_size=8; may be given several times",
+    )
+    parser.add_argument("--clusters", type=_whole, metavar="K", help="number of clusters, kmeans and agglomerative (8)")
 
 
 def _add_outputs(parser: Any) -> None:
@@ -302,6 +320,9 @@ def _map(options: argparse.Namespace) -> int:
         transform=_transform(options),
         method=options.method,
         params=tuple(options.param),
+        cluster_method=options.cluster_method,
+        cluster_metric=options.cluster_metric,
+        cluster_params=tuple(options.cluster_param),
         clusters=options.clusters,
         seed=options.seed,
         session=options.session,

@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 QT = ("PySide6", "shiboken6", "pyqtgraph")
 HEAVY = (
-    *("torch", "transformers", "accelerate", "umap", "pynndescent", "sklearn", "numba", "llvmlite"),
+    *("torch", "transformers", "accelerate", "umap", "evoc", "pynndescent", "sklearn", "numba", "llvmlite"),
     *("matplotlib", "scipy", "pyarrow", "tokenizers", "wordfreq", "gguf"),
 )
 WITHOUT_QT = ("space", "errors", "progress", "palette", "paths", "analysis", "models", "session", "figures", "tasks")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kiruviz.analysis.nested import Part
 from kiruviz.errors import UserError
 from kiruviz.progress import Progress, Silent
 from kiruviz.space import FloatArray
@@ -188,30 +186,6 @@ def silhouette(
     from sklearn.metrics import silhouette_score
 
     return float(silhouette_score(rows, groups, metric="euclidean"))
-
-
-def silhouette_over_k(
-    vectors: npt.ArrayLike, ks: Sequence[int], n_init: int = 10, seed: int = 0, progress: Progress | None = None
-) -> list[tuple[int, float]]:
-    """Silhouette of k-means for several k, Euclidean, on the very rows that are clustered.
-
-    Every k is measured on the same sample (at most `SILHOUETTE_ROWS` rows). A k for which it is undefined
-    (1, the number of rows, or more than the distinct rows) is left out.
-
-    Returns
-    -------
-    list of (k, score), in the order of `ks`
-    """
-    progress = progress or Silent()
-    curve: list[tuple[int, float]] = []
-    for turn, k in enumerate(ks):
-        part = Part(progress, turn / len(ks), (turn + 1) / len(ks), f"{k} clusters: ")
-        found = kmeans(vectors, k, n_init, seed, part)
-        score = silhouette(vectors, found.labels, seed=seed)
-        if score is not None:
-            curve.append((k, score))
-            progress.partial(list(curve))
-    return curve
 
 
 def sample_rows(

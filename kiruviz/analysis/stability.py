@@ -1,8 +1,8 @@
-"""Do the clusters come back with another seed?"""
+"""Do the clusters come back with another seed, or from part of the rows?"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -57,6 +57,51 @@ def seed_agreement(
         again = kmeans(vectors, k, n_init, seed, part).labels
         total += best_overlaps(groups, again)[clusters]
     return {int(c): float(value) for c, value in zip(clusters, total / len(seeds), strict=True)}
+
+
+def subset_agreement(
+    vectors: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    regroup: Callable[[npt.NDArray[np.float32]], npt.ArrayLike],
+    draws: int = 5,
+    share: float = 0.8,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> dict[int, float]:
+    """How well each cluster is found again in random subsets of the rows (the subset scheme of Hennig 2007).
+
+    For each draw, a share of the rows is taken without replacement and grouped anew; the cluster, as far as it was
+    drawn, is compared with the group of those rows most like it. A cluster of which nothing was drawn is left
+    out of that draw.
+
+    Parameters
+    ----------
+    vectors : (n, d) float32
+    labels : (n,) int
+        The clustering to judge; noise (-1) is in no cluster.
+    regroup : function of (m, d) rows
+        Groups a subset; (m,) int, -1 for noise.
+    draws, share, seed
+        Subsets, the share of the rows in each, and the seed of the draws.
+    progress : Progress, optional
+
+    Returns
+    -------
+    dict cluster -> mean best Jaccard overlap in [0, 1]; without clusters that were never drawn
+    """
+    progress = progress or Silent()
+    rows, groups = np.asarray(vectors, dtype=np.float32), np.asarray(labels, dtype=np.int64)
+    rng = np.random.default_rng(seed)
+    total = np.zeros(int(groups.max(initial=-1)) + 1)
+    drawn = np.zeros(len(total))
+    for turn in range(draws):
+        progress.report(turn / draws, f"Clustering part of the rows, {turn + 1} of {draws}")
+        some = np.sort(rng.choice(len(rows), max(1, round(share * len(rows))), replace=False))
+        part = groups[some]
+        overlaps = best_overlaps(part, regroup(rows[some]))
+        total[: len(overlaps)] += overlaps
+        drawn[np.unique(part[part >= 0])] += 1
+    return {int(c): float(total[c] / drawn[c]) for c in np.flatnonzero(drawn)}
 
 
 def best_overlaps(labels: npt.ArrayLike, other: npt.ArrayLike) -> npt.NDArray[np.float64]:

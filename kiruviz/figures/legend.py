@@ -57,8 +57,9 @@ def entries_of(picture: MapPicture, spec: FigureSpec) -> list[Entry]:
             # All of them are grey on the map, so that several rows would tell nothing apart.
             text = mark.shown if len(resisting) == 1 else f"{mark.shown} ({len(resisting)} clusters)"
             entries.append(Entry(text, mix(grey, spec, 0.82), grey, italic=True))
-    if entries and not np.isin(picture.assignment, [mark.cluster_id for mark in picture.clusters]).all():
-        entries.append(Entry("no cluster", mix(grey, spec, 0.45), muted))
+    listed = [mark.cluster_id for mark in picture.clusters]
+    if (entries or picture.rest == "noise") and not np.isin(picture.assignment, listed).all():
+        entries.append(Entry(picture.rest, mix(grey, spec, 0.45), muted))
     return entries
 
 

@@ -146,6 +146,7 @@ class MapPicture:
     view          (x0, y0, x1, y1) in data units to show, None for everything
     selected      positions of the rows whose words `labels="selection"` shows
     origin        everything the picture was made from, as JSON values: kept in the file, so that it can be made again
+    rest          what the legend calls rows in no cluster
     """
 
     coords: FloatArray
@@ -159,6 +160,7 @@ class MapPicture:
     view: tuple[float, float, float, float] | None = None
     selected: tuple[int, ...] = ()
     origin: dict[str, Any] = field(default_factory=dict)
+    rest: str = "no cluster"
 
     def __post_init__(self) -> None:
         n = len(self.names)

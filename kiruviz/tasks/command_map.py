@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
+import numpy as np
+
+from kiruviz.analysis.grouping import (
+    COSINE_MEANS,
+    PARAMS,
+    TITLES,
+    ClusterMethod,
+    ClusterMetric,
+    ClusterSpec,
+    cluster_spec,
+    rest_title,
+)
 from kiruviz.errors import UserError
 from kiruviz.figures.spec import FigureSpec
 from kiruviz.models.rows import read_words
@@ -19,7 +31,7 @@ from kiruviz.space import Kind, PieceRule, Recipe, Rows, Transform, display_name
 from kiruviz.tasks import exports, maps, spaces
 from kiruviz.tasks.colors import with_colors
 from kiruviz.tasks.kept_figure import FigureSettings, keep_figure
-from kiruviz.tasks.maps import ClusterOutcome, ClusterSpec, Method, ProjectionOutcome
+from kiruviz.tasks.maps import ClusterOutcome, Method, ProjectionOutcome
 
 _MOST_WORDS = 20  # words named in a note; all of them are in the JSON
 _PIECES = {"mean": "the mean of their rows", "first": "the row of their first token", "leave_out": "left out"}
@@ -27,7 +39,8 @@ _PIECES = {"mean": "the mean of their rows", "first": "the row of their first to
 
 @dataclass(frozen=True)
 class MapOrder:
-    """What to map and what to write; `params` are NAME=VALUE texts."""
+    """What to map and what to write; `params` and `cluster_params` are NAME=VALUE texts. Without `clusters` a
+    method that asks for a number of them takes its default, and without a metric the method's own."""
 
     model: str
     kind: Kind = "token"
@@ -37,7 +50,10 @@ class MapOrder:
     transform: Transform = field(default_factory=Transform)
     method: Method = "pca"
     params: tuple[str, ...] = ()
-    clusters: int = 8
+    cluster_method: ClusterMethod = "kmeans"
+    cluster_metric: ClusterMetric | None = None
+    cluster_params: tuple[str, ...] = ()
+    clusters: int | None = None
     seed: int = 0
     session: Path | None = None
     figure: Path | None = None
@@ -64,7 +80,7 @@ class WordLeftOut:
 @dataclass(frozen=True)
 class MapSummary:
     """What was made, for people and as JSON. `notes` are sentences for people on what `several_pieces` (words of
-    several tokens) and `left_out` list."""
+    several tokens) and `left_out` list. `noise` counts the rows in no cluster."""
 
     model: str
     identity: str
@@ -74,6 +90,8 @@ class MapSummary:
     method: str
     params: dict[str, Any]
     clusters: tuple[ClusterLine, ...]
+    clustering: dict[str, Any]
+    noise: int
     several_pieces: tuple[str, ...]
     left_out: tuple[WordLeftOut, ...]
     written: tuple[str, ...]
@@ -101,11 +119,11 @@ def make_map(progress: Progress, order: MapOrder) -> MapSummary:
     record = spaces.build_space(progress, recipe)
     recipe = record.recipe
     params = _seeded(order) | parse_params(order.method, order.params, len(record))
-    # k-means before the map: it is quick, and what is wrong with its number shows at once.
-    grouped = maps.cluster(progress, recipe, ClusterSpec(k=order.clusters, seed=order.seed))
+    # Clusters before the map: they are quick, and what is wrong with their numbers shows at once.
+    grouped = maps.cluster(progress, recipe, clustering_of(order))
     projected = maps.project(progress, recipe, order.method, params)
     grouped = with_colors(progress, grouped, None, lambda: projected.coords)
-    found = maps.describe_clusters(progress, recipe, grouped.assignment)
+    found = maps.describe_clusters(progress, recipe, grouped.assignment, grouped.spec.metric)
     counted = spaces.count_rows(progress, order.model, recipe.rows)
     several = tuple(name for name, n in zip(record.names, record.columns["pieces"], strict=True) if n > 1)
     left_out = tuple(WordLeftOut(word, reason) for word, reason in counted.dropped)
@@ -118,10 +136,16 @@ def make_map(progress: Progress, order: MapOrder) -> MapSummary:
         method=projected.method,
         params=projected.params,
         clusters=tuple(ClusterLine(c, e.size, tuple(record.names[i] for i in e.nearest[:8])) for c, e in found.items()),
+        clustering={"method": grouped.spec.method, "metric": grouped.spec.metric, **asdict(grouped.spec.params)},
+        noise=int(np.count_nonzero(grouped.assignment < 0)),
         several_pieces=several,
         left_out=left_out,
         written=_write(progress, order, record, projected, grouped),
-        notes=(*_notes(projected, recipe, several, left_out), *_rows_notes(recipe)),
+        notes=(
+            *_cluster_notes(grouped),
+            *_notes(projected, recipe, several, left_out),
+            *_rows_notes(recipe),
+        ),
     )
 
 
@@ -141,8 +165,41 @@ def parse_params(method: Method, texts: Sequence[str], n_rows: int) -> dict[str,
     return params
 
 
+def clustering_of(order: MapOrder) -> ClusterSpec:
+    """The clusterer that an order asks for.
+
+    Raises UserError naming the text for a parameter that the method has not, or of another type, and for a number
+    of clusters where the method finds it itself.
+    """
+    method, kind = order.cluster_method, PARAMS[order.cluster_method]
+    known = [one.name for one in fields(kind)]
+    params: dict[str, Any] = {"seed": order.seed} if "seed" in known else {}
+    if order.clusters is not None:
+        if "k" not in known:
+            raise UserError(f"{TITLES[method]} finds the number of clusters itself; leave --clusters out.")
+        params["k"] = order.clusters
+    hints = get_type_hints(kind)
+    for text in order.cluster_params:
+        name, equals, value = text.partition("=")
+        if not equals or name not in known:
+            raise UserError(
+                f"“{text}” is not a parameter of {TITLES[method]}; write NAME=VALUE with one of: {', '.join(known)}."
+            )
+        params[name] = _typed(text, value, _plain_type(hints[name]))
+    return cluster_spec(method, order.cluster_metric, **params)
+
+
+def _plain_type(hint: Any) -> type:
+    """int, float or str for a hint such as `int | None` or a choice of words."""
+    inner = [one for one in get_args(hint) if one is not type(None)] or [hint]
+    return inner[0] if isinstance(inner[0], type) else str
+
+
 def _value(text: str, value: str, default: Any) -> Any:
-    kind = int if default is None else type(default)
+    return _typed(text, value, int if default is None else type(default))
+
+
+def _typed(text: str, value: str, kind: type) -> Any:
     try:
         return kind(value)
     except ValueError:
@@ -192,8 +249,23 @@ def _fill(
     space_id = session.add_space(record)
     session.set_view("space_id", space_id)
     session.add_projection(space_id, projected.method, projected.params, projected.coords)
-    session.set_clusters(space_id, "kmeans", asdict(grouped.spec), grouped.assignment, colors=grouped.colors)
+    spec = grouped.spec
+    session.set_clusters(space_id, spec.method, spec.stored(), grouped.assignment, colors=grouped.colors)
     return session.projections(space_id)[-1]
+
+
+def _cluster_notes(grouped: ClusterOutcome) -> list[str]:
+    """How rows were grouped, where it is not by k-means as it comes, and how many rows are in no cluster."""
+    spec, notes = grouped.spec, []
+    if (spec.method, spec.metric) != ("kmeans", "euclidean"):
+        meaning = f" ({COSINE_MEANS})" if spec.metric == "cosine" else ""
+        notes.append(f"{spec.title} clusters, {spec.metric}{meaning}")
+    rest = int(np.count_nonzero(grouped.assignment < 0))
+    if rest:
+        counted = "1 row is" if rest == 1 else f"{rest:,} rows are"
+        title = rest_title(spec.method)
+        notes.append(f"{counted} noise, in no cluster" if title == "noise" else f"{counted} in no cluster")
+    return notes
 
 
 def _notes(

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from kiruviz.analysis.grouping import ClusterSpec, rest_title
 from kiruviz.errors import UserError
 from kiruviz.figures import files, fonts, label_files, map_figure, tables
 from kiruviz.figures.label_files import Label, Labels
@@ -96,6 +97,7 @@ def picture(found: SessionMap, view: MapView) -> MapPicture:
         view=view.rectangle,
         selected=view.selected,
         origin=origin_of(found, view),
+        rest=rest_title(found.labels.method) if found.labels is not None else "no cluster",
     )
 
 
@@ -131,7 +133,8 @@ def recipe_lines(found: SessionMap) -> dict[str, str]:
         "parameters": _parameters(projection.params),
     }
     if labels is not None:
-        lines["clusters"] = f"{labels.method}, {_parameters(labels.params)}"
+        spec = ClusterSpec.read(labels.method, labels.params)
+        lines["clusters"] = spec.describe() if spec else f"{labels.method}, {_parameters(labels.params)}"
     lines["versions"] = ", ".join(f"{name} {version}" for name, version in sorted(record.versions.items()))
     return lines
 

@@ -8,9 +8,18 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from kiruviz.analysis import clustering, evidence, projection, umap_layout
+from kiruviz.analysis import clusterers, clustering, evidence, projection, umap_layout
+from kiruviz.analysis.clusterers import Layers
+from kiruviz.analysis.effect import Effect, effect
+from kiruviz.analysis.grouping import (
+    ClusterMetric,
+    ClusterSpec,
+    EvocParams,
+    KMeansParams,
+    as_measured,
+)
 from kiruviz.analysis.row_match import RowNames
-from kiruviz.analysis.stability import seed_agreement
+from kiruviz.analysis.stability import seed_agreement, subset_agreement
 from kiruviz.errors import UserError
 from kiruviz.progress import Progress
 from kiruviz.space import Recipe
@@ -25,15 +34,6 @@ Assignment = npt.NDArray[np.int32]
 
 # Beyond this many rows, what needs many runs or all pairs is asked for, not run unasked.
 FEW_ROWS = 2000
-
-
-@dataclass(frozen=True)
-class ClusterSpec:
-    """How rows are grouped: k-means, as scikit-learn's `KMeans(k, n_init=n_init, random_state=seed)`."""
-
-    k: int = 8
-    n_init: int = 10
-    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -95,29 +95,65 @@ def default_params(method: Method, n_rows: int) -> dict[str, Any]:
 
 
 def cluster(
-    progress: Progress, recipe: Recipe, spec: ClusterSpec, former: FormerLabels | None = None
+    progress: Progress,
+    recipe: Recipe,
+    spec: ClusterSpec,
+    former: FormerLabels | None = None,
+    layers: Layers | None = None,
 ) -> ClusterOutcome:
-    """Group the rows of a Space; the names of a former session are carried over by overlap."""
+    """Group the rows of a Space; the names of a former session are carried over by overlap.
+
+    `layers` are EVoC's of these rows, where they were found before.
+    """
     made = space(recipe)
-    refuse_if_too_large(made, "kmeans", {"k": spec.k})
-    found = clustering.kmeans(made.vectors, spec.k, spec.n_init, spec.seed, progress)
+    spec.validate(len(made))
+    refuse_if_too_large(made, spec.method, asdict(spec.params))
+    found = clusterers.assign(made.vectors, spec, progress, layers)
     if former is None:
-        return ClusterOutcome(found.labels, spec)
+        return ClusterOutcome(found, spec)
     rows = RowNames(made.names, made.row_ids, made.columns["kind"].tolist(), made.recipe.identity)
-    return ClusterOutcome(found.labels, spec, names_onto(progress, former, rows, found.labels))
+    return ClusterOutcome(found, spec, names_onto(progress, former, rows, found))
 
 
-def split_members(progress: Progress, recipe: Recipe, positions: npt.NDArray[np.int64], seed: int) -> Assignment:
-    """Group the members of one cluster into two, from their rows alone."""
-    return clustering.split(space(recipe).vectors[positions], 2, seed, progress)
+def evoc_layers(progress: Progress, recipe: Recipe, spec: ClusterSpec) -> Layers:
+    """All layers that EVoC finds in the rows of a Space, whichever `spec` picks."""
+    made = space(recipe)
+    spec.validate(len(made))
+    refuse_if_too_large(made, spec.method, asdict(spec.params))
+    return clusterers.evoc_layers(made.vectors, spec, progress)
 
 
-def describe_clusters(progress: Progress, recipe: Recipe, assignment: Assignment) -> dict[int, evidence.Evidence]:
-    """What stands beside each cluster's name: nearest and edge words, shared traits, next clusters, silhouette."""
+def cluster_effect(progress: Progress, recipe: Recipe, spec: ClusterSpec, layers: Layers | None = None) -> Effect:
+    """What the values of the method's main parameter would give, so that none is chosen blind."""
+    made = space(recipe)
+    spec = spec.fitted(len(made))
+    spec.validate(len(made))
+    refuse_if_too_large(made, spec.method, asdict(spec.params), copies=2)
+    return effect(made.vectors, spec, progress, layers)
+
+
+def split_members(
+    progress: Progress,
+    recipe: Recipe,
+    positions: npt.NDArray[np.int64],
+    seed: int,
+    metric: ClusterMetric = "euclidean",
+) -> Assignment:
+    """Group the members of one cluster into two by k-means, from their rows alone."""
+    return clustering.split(as_measured(space(recipe).vectors[positions], metric), 2, seed, progress)
+
+
+def describe_clusters(
+    progress: Progress, recipe: Recipe, assignment: Assignment, metric: ClusterMetric = "euclidean"
+) -> dict[int, evidence.Evidence]:
+    """What stands beside each cluster's name: nearest and edge words, shared traits, next clusters, silhouette.
+
+    Distances are those of the clusterer: Euclidean between the rows, under cosine scaled to unit length.
+    """
     made = space(recipe)
     columns = made.columns
     return evidence.summary(
-        made.vectors,
+        as_measured(made.vectors, metric),
         assignment,
         made.names,
         columns["kind"],
@@ -128,19 +164,24 @@ def describe_clusters(progress: Progress, recipe: Recipe, assignment: Assignment
 
 
 def cluster_stability(
-    progress: Progress, recipe: Recipe, assignment: Assignment, spec: ClusterSpec, seeds: int = 5
+    progress: Progress, recipe: Recipe, assignment: Assignment, spec: ClusterSpec, draws: int = 5
 ) -> dict[int, float]:
-    """How well each cluster comes back under other k-means seeds: mean best Jaccard overlap, 0 to 1."""
-    made = space(recipe)
-    others = tuple(spec.seed + 1 + i for i in range(seeds))
-    return seed_agreement(made.vectors, assignment, spec.k, spec.n_init, others, progress)
+    """How well each cluster comes back: mean best Jaccard overlap, 0 to 1.
 
+    k-means is run with other seeds. HDBSCAN and agglomerative clustering have none, and are run on random 80 %
+    of the rows instead. For EVoC nothing is said: another seed finds other layers, and none of them is “the same”.
+    """
+    rows = as_measured(space(recipe).vectors, spec.metric)
+    if isinstance(spec.params, KMeansParams):
+        others = tuple(spec.params.seed + 1 + i for i in range(draws))
+        return seed_agreement(rows, assignment, spec.params.k, spec.params.n_init, others, progress)
+    if isinstance(spec.params, EvocParams):
+        return {}
 
-def silhouettes(progress: Progress, recipe: Recipe, spec: ClusterSpec, largest: int = 16) -> list[tuple[int, float]]:
-    """Mean silhouette (Euclidean, on the rows as clustered) for k = 2..largest, so that k is not chosen blind."""
-    made = space(recipe)
-    ks = [k for k in range(2, largest + 1) if k < len(made)]
-    return clustering.silhouette_over_k(made.vectors, ks, spec.n_init, spec.seed, progress)
+    def regroup(some: npt.NDArray[np.float32]) -> Assignment:
+        return clusterers.assign(some, spec.fitted(len(some)), progress)
+
+    return subset_agreement(rows, assignment, regroup, draws, progress=progress)
 
 
 def _checked(method: str, defaults: Any, params: dict[str, Any]) -> Any:

@@ -24,7 +24,7 @@ from kiruviz.space import Recipe
 
 # About 20 MB at most for everyday maps; a whole vocabulary's coordinates are 0.4 MB.
 _MOST_FILES = 100
-_PACKAGES = ("numpy", "scikit-learn", "umap-learn", "numba")
+_PACKAGES = ("numpy", "scikit-learn", "umap-learn", "numba", "evoc")
 
 
 def recall(what: str, recipe: Recipe, params: dict[str, Any]) -> dict[str, npt.NDArray[Any]] | None:

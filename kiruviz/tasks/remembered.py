@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from kiruviz.analysis.clusterers import Layers
+from kiruviz.analysis.effect import Effect
+from kiruviz.analysis.grouping import ClusterSpec, EvocParams
 from kiruviz.progress import Progress
 from kiruviz.space import Recipe
 from kiruviz.tasks import maps, memory
 from kiruviz.tasks.carrying import FormerLabels
 from kiruviz.tasks.colors import with_colors
-from kiruviz.tasks.maps import ClusterOutcome, ClusterSpec, Coords, Method, ProjectionOutcome
+from kiruviz.tasks.maps import ClusterOutcome, Coords, Method, ProjectionOutcome
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ def known_map(
 ) -> KnownMap:
     """What is remembered, without importing anything that computes."""
     progress.check()
-    labels = memory.recall("kmeans", recipe, asdict(spec))
+    labels = memory.recall(spec.method, recipe, spec.stored())
     pca = _recall_projection(recipe, "pca", maps.default_params("pca", n_rows))
     umap = _recall_projection(recipe, "umap", maps.default_params("umap", n_rows) | umap_params)
     clusters = None if labels is None else ClusterOutcome(labels["assignment"], spec)
@@ -56,13 +59,31 @@ def cluster(
     coords: Coords | None = None,
 ) -> ClusterOutcome:
     """`maps.cluster`, kept for the next time, with colours by `coords`, where the rows lie (by PCA without them)."""
-    outcome = maps.cluster(progress, recipe, spec, former)
-    memory.keep("kmeans", recipe, asdict(spec), {"assignment": outcome.assignment})
+    outcome = maps.cluster(progress, recipe, spec, former, _layers(progress, recipe, spec))
+    memory.keep(spec.method, recipe, spec.stored(), {"assignment": outcome.assignment})
 
     def places() -> Coords:
         return coords if coords is not None else maps.project(progress, recipe, "pca", {}).coords
 
     return with_colors(progress, outcome, former, places)
+
+
+def cluster_effect(progress: Progress, recipe: Recipe, spec: ClusterSpec) -> Effect:
+    """`maps.cluster_effect`; EVoC's layers, which take longest, are kept."""
+    return maps.cluster_effect(progress, recipe, spec, _layers(progress, recipe, spec))
+
+
+def _layers(progress: Progress, recipe: Recipe, spec: ClusterSpec) -> Layers | None:
+    """EVoC's layers, once found, serve every choice of one of them."""
+    if not isinstance(spec.params, EvocParams):
+        return None
+    wanted = replace(spec, params=replace(spec.params, layer=None)).stored()
+    kept = memory.recall("evoc-layers", recipe, wanted)
+    if kept is not None:
+        return Layers(kept["labels"], int(kept["chosen"]))
+    found = maps.evoc_layers(progress, recipe, spec)
+    memory.keep("evoc-layers", recipe, wanted, {"labels": found.labels, "chosen": np.array(found.chosen)})
+    return found
 
 
 def _recall_projection(recipe: Recipe, method: Method, params: dict[str, Any]) -> ProjectionOutcome | None:

@@ -1,12 +1,14 @@
-"""“Copy as Python”: the few lines of numpy, scikit-learn or umap-learn that give the same numbers.
+"""“Copy as Python”: the few lines of numpy, scikit-learn, EVoC or umap-learn that give the same numbers.
 
 The tests run what is copied and compare.
 """
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
+from kiruviz.analysis.grouping import AgglomerativeParams, ClusterParams, ClusterSpec, HdbscanParams, KMeansParams
 from kiruviz.space import IntArray, Metric, Recipe, Transform
 
 _MOST_IDS = 2000
@@ -34,18 +36,57 @@ def _rows(recipe: Recipe, row_ids: IntArray) -> str:
     return "\n".join([*lines, *made])
 
 
-def clusters_snippet(recipe: Recipe, row_ids: IntArray, params: dict[str, Any]) -> str:
-    """scikit-learn's KMeans on the same rows; `labels` are the cluster numbers."""
-    k, n_init, seed = params.get("k", 8), params.get("n_init", 10), params.get("seed", 0)
-    return "\n".join(
-        [
-            _rows(recipe, row_ids),
-            "",
-            "from sklearn.cluster import KMeans",
-            f"labels = KMeans(n_clusters={k}, n_init={n_init}, random_state={seed}).fit_predict(X)",
-            "",
+def clusters_snippet(recipe: Recipe, row_ids: IntArray, spec: ClusterSpec) -> str:
+    """The library's own clusterer on the same rows; `labels` are the cluster numbers, -1 for noise."""
+    lines = [_rows(recipe, row_ids), ""]
+    if spec.metric == "cosine":
+        lines += [
+            "# cosine: rows of unit length, then Euclidean distance; a row of zeros has no direction",
+            "lengths = np.linalg.norm(X.astype(np.float64), axis=1)",
+            "has_direction = lengths > 0",
+            "U = (X[has_direction] / lengths[has_direction, None]).astype(np.float32)",
+            *_clusterer(spec.params, "U"),
+            "labels = np.full(len(X), -1)",
+            "labels[has_direction] = found",
         ]
-    )
+    else:
+        lines += [*_clusterer(spec.params, "X"), "labels = found"]
+    return "\n".join([*lines, ""])
+
+
+def _clusterer(params: ClusterParams, rows: str) -> list[str]:
+    """The lines that make `found` of `rows`."""
+    if isinstance(params, KMeansParams):
+        return [
+            "from sklearn.cluster import KMeans",
+            f"model = KMeans(n_clusters={params.k}, n_init={params.n_init}, random_state={params.seed})",
+            f"found = model.fit_predict({rows})",
+        ]
+    if isinstance(params, HdbscanParams):
+        given = ", ".join(f"{name}={value!r}" for name, value in asdict(params).items())
+        return [
+            "from sklearn.cluster import HDBSCAN",
+            f'model = HDBSCAN({given}, algorithm="brute", copy=True)',
+            f"found = model.fit_predict({rows})",
+        ]
+    if isinstance(params, AgglomerativeParams):
+        k = params.k if params.distance_threshold is None else None
+        return [
+            "from sklearn.cluster import AgglomerativeClustering",
+            f"model = AgglomerativeClustering({k}, linkage={params.linkage!r}, "
+            f"distance_threshold={params.distance_threshold})",
+            f"found = model.fit_predict({rows})",
+        ]
+    given = ", ".join(f"{name}={value!r}" for name, value in asdict(params).items() if name not in ("layer", "seed"))
+    return [
+        "import numba",
+        "from evoc import EVoC",
+        "numba.set_num_threads(1)  # the number of threads shapes EVoC's search trees",
+        f"model = EVoC({given}, random_state={params.seed}).fit({rows})",
+        "found = model.labels_"
+        if params.layer is None
+        else f"found = model.cluster_layers_[-{params.layer}]  # layer {params.layer}, 1 is the coarsest",
+    ]
 
 
 def map_snippet(recipe: Recipe, row_ids: IntArray, method: str, params: dict[str, Any]) -> str:

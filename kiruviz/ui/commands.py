@@ -11,6 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from kiruviz import __version__
+from kiruviz.analysis.grouping import ClusterSpec
 from kiruviz.errors import UserError
 from kiruviz.session.recover import UntitledInfo
 from kiruviz.session.store import Session
@@ -181,7 +182,11 @@ class Commands:
             if labels is not None and labels.method == "import":
                 window.tell("These clusters came from a file of labels: no lines of Python make them.")
                 return
-            text = clusters_snippet(record.recipe, record.row_ids, labels.params if labels is not None else {})
+            spec = ClusterSpec.read(labels.method, labels.params) if labels is not None else None
+            if spec is None:
+                window.tell("There are no clusters to copy yet.")
+                return
+            text = clusters_snippet(record.recipe, record.row_ids, spec)
         else:
             found = window.neighbors_pane.found
             if found is None:

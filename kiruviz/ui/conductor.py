@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QObject, Signal
 
+from kiruviz.analysis.effect import Effect
+from kiruviz.analysis.grouping import ClusterSpec
 from kiruviz.jobs.helper import JobError
 from kiruviz.jobs.lane import Job
-from kiruviz.jobs.runner import JobRunner
+from kiruviz.jobs.runner import JobRunner, LaneName
 from kiruviz.models.rows import read_words
 from kiruviz.paths import resource
 from kiruviz.session.records import PackedSpace, SpaceRecord
@@ -21,10 +23,10 @@ from kiruviz.space import Kind, Metric, Recipe, Rows, Transform
 from kiruviz.tasks import maps, remembered, spaces
 from kiruviz.tasks import members as lists
 from kiruviz.tasks.carrying import Fate, FormerLabels
-from kiruviz.tasks.maps import FEW_ROWS, ClusterSpec, Method, ProjectionOutcome
+from kiruviz.tasks.maps import FEW_ROWS, Method, ProjectionOutcome
 from kiruviz.ui.document import Document
 
-_DRAWING = ("open", "space", "recall", "projection", "clusters", "evidence", "stability", "silhouettes", "split")
+_DRAWING = ("open", "space", "recall", "projection", "clusters", "evidence", "stability", "effect", "split")
 _MOST_TOLD = 8
 EVERYDAY_TITLE = "Everyday words (200)"
 
@@ -71,6 +73,11 @@ def everyday_rows() -> Rows:
     return Rows(words=tuple(words), title=EVERYDAY_TITLE)
 
 
+def _lane(spec: ClusterSpec) -> LaneName:
+    """EVoC, which compiles for minutes once, has nothing waiting behind it in the layout lane."""
+    return "layout" if spec.method == "evoc" else "analysis"
+
+
 class Conductor(QObject):
     """All that runs in the background.
 
@@ -95,6 +102,8 @@ class Conductor(QObject):
         self.runner = runner
         self.info: spaces.ModelInfo | None = None
         self.choice = MapChoice()
+        self.considered: ClusterSpec | None = None
+        self._effect_of: ClusterSpec | None = None
         self._layout_warm = False
         runner.lane("layout").helper_lost.connect(self._layout_lost)
         document.space_changed.connect(self._follow_model)
@@ -159,7 +168,7 @@ class Conductor(QObject):
             "clusters",
             "evidence",
             "stability",
-            "silhouettes",
+            "effect",
             "split",
             "members",
         ):
@@ -237,7 +246,10 @@ class Conductor(QObject):
     def _grouped_by(self, spec: ClusterSpec) -> bool:
         """Whether the clusters on screen, which undo may have brought back, are those of `spec`."""
         labels = self.document.labels
-        return labels is not None and labels.params == asdict(spec)
+        if labels is None:
+            return False
+        spec = spec.fitted(len(labels.assignment))
+        return (labels.method, labels.params) == (spec.method, spec.stored())
 
     def _shows(self, choice: MapChoice) -> bool:
         shown = self.document.projection
@@ -313,11 +325,13 @@ class Conductor(QObject):
 
     def _cluster(self, recipe: Recipe, former: FormerLabels | None) -> None:
         spec = self.choice.clusters
-        rows = len(self.document.record) if self.document.record is not None else spec.k
-        if rows < spec.k:
-            spec = replace(spec, k=rows)
+        if self.document.record is not None:
+            spec = spec.fitted(len(self.document.record))
+        self.runner.cancel("effect")  # it would stand in the way, and is computed again
         coords = self.document.coords
-        job = self.runner.start("analysis", "k-means", remembered.cluster, recipe, spec, former, coords, key="clusters")
+        job = self.runner.start(
+            _lane(spec), f"{spec.title} clusters", remembered.cluster, recipe, spec, former, coords, key="clusters"
+        )
         job.succeeded.connect(lambda outcome: self._clustered(outcome) if self._shown(recipe) else None)
         job.failed.connect(self.failed)
 
@@ -355,9 +369,11 @@ class Conductor(QObject):
         if len(members) < 2:
             self.told.emit("A cluster of one row cannot be split.")
             return
-        recipe, seed = document.record.recipe, self.choice.clusters.seed
+        recipe, spec = document.record.recipe, document.cluster_spec or ClusterSpec()
+        seed = getattr(spec.params, "seed", 0)
+        self.runner.cancel("effect")
         job = self.runner.start(
-            "analysis", "Splitting the cluster", maps.split_members, recipe, members, seed, key="split"
+            "analysis", "Splitting the cluster", maps.split_members, recipe, members, seed, spec.metric, key="split"
         )
         job.succeeded.connect(lambda parts: self._split(set_id, cluster_id, members, np.asarray(parts, np.int32)))
         job.failed.connect(self.failed)
@@ -372,28 +388,66 @@ class Conductor(QObject):
             self.document.label(lambda session: session.split(cluster_id, parts, new))
 
     def describe(self) -> None:
-        """Evidence for the clusters; for few rows also stability and the silhouette over k."""
+        """Evidence for the clusters; for few rows also stability and the effect of the clusterer's parameter."""
         document = self.document
         if document.labels is None or document.record is None or self.info is None:
             return
-        recipe, assignment = document.record.recipe, document.labels.assignment
+        recipe, assignment, spec = document.record.recipe, document.labels.assignment, document.cluster_spec
+        metric = spec.metric if spec is not None else "euclidean"
         start = self.runner.start
         job = start("analysis", "Distances", lists.member_distances, recipe, assignment, key="members", quiet=True)
         job.succeeded.connect(document.set_distances)
         job = start(
-            "analysis", "Cluster evidence", maps.describe_clusters, recipe, assignment, key="evidence", quiet=True
-        )
+            "analysis", "Cluster evidence", maps.describe_clusters, recipe, assignment, metric,
+            key="evidence", quiet=True,
+        )  # fmt: skip
         job.succeeded.connect(document.set_evidence)
-        if len(document.record) > FEW_ROWS:
+        if spec is not None and len(document.record) <= FEW_ROWS:
+            job = start(
+                "analysis", "Stability", maps.cluster_stability, recipe, assignment, spec, key="stability", quiet=True
+            )
+            job.succeeded.connect(document.set_stability)
+        if self.considered is not None:
+            self.consider(self.considered)
+
+    def consider(self, spec: ClusterSpec) -> None:
+        """The settings a person looks at: what they would give is found unasked where that is quick."""
+        self.considered = spec
+        document = self.document
+        if document.record is None or self.info is None:
             return
-        spec = self.choice.clusters
-        job = start(
-            "analysis", "Stability", maps.cluster_stability, recipe, assignment, spec, key="stability", quiet=True
+        used = document.cluster_spec
+        # EVoC compiles for minutes once; when its clusters are shown, its layers are there already.
+        known = used is not None and used.method == "evoc" and used.without_value() == spec.without_value()
+        if known or (len(document.record) <= FEW_ROWS and spec.method != "evoc"):
+            self.ask_effect(spec, quiet=True)
+
+    def ask_effect(self, spec: ClusterSpec, quiet: bool = False) -> None:
+        """What the values of the clusterer's main parameter would give."""
+        document, wanted = self.document, spec.without_value()
+        if document.record is None or not self._model_at_hand():
+            return
+        known = document.effects.get(wanted)
+        if (known is not None and known.complete) or (wanted == self._effect_of and self.finds_effect):
+            return
+        recipe, self._effect_of = document.record.recipe, wanted
+        lane: LaneName = "layout" if len(document.record) > FEW_ROWS else _lane(spec)
+        job = self.runner.start(
+            lane, f"Effect of {spec.title}", remembered.cluster_effect, recipe, spec, key="effect", quiet=quiet
         )
-        job.succeeded.connect(document.set_stability)
-        if not document.silhouettes:
-            job = start("analysis", "Silhouette", maps.silhouettes, recipe, spec, key="silhouettes", quiet=True)
-            job.succeeded.connect(lambda found: document.set_silhouettes(found) if self._shown(recipe) else None)
+        job.partial.connect(lambda found: self._effect_found(recipe, found))
+        job.succeeded.connect(lambda found: self._effect_found(recipe, found))
+        job.failed.connect(lambda error: None if quiet else self.failed.emit(error))
+
+    @property
+    def finds_effect(self) -> bool:
+        """Whether an effect is being computed."""
+        job = self.runner.job("effect")
+        return job is not None and not job.is_over
+
+    def _effect_found(self, recipe: Recipe, found: Effect) -> None:
+        if self._shown(recipe):
+            self.document.set_effect(found)
 
     def write_members(self, columns: dict[str, list[Any]], path: Path) -> Job:
         """Write a list of members as CSV or Parquet, in place of what is there (the dialog has asked)."""

@@ -15,7 +15,9 @@ import numpy.typing as npt
 from PySide6.QtCore import QObject, Signal
 
 from kiruviz.analysis.coloring import colors_beside
+from kiruviz.analysis.effect import Effect
 from kiruviz.analysis.evidence import Evidence
+from kiruviz.analysis.grouping import ClusterSpec
 from kiruviz.session.labels import Cluster, LabelSet
 from kiruviz.session.records import PackedSpace, SpaceRecord
 from kiruviz.session.store import Session
@@ -35,6 +37,7 @@ class Document(QObject):
     members_changed     rows moved between the clusters that are shown
     evidence_changed    what is known about the clusters changed
     distances_changed   the rows' distances to their centroids came, or are no longer those
+    effects_changed     what other values of the clusterer would give became known
     session_changed     another session, title or undo state
     """
 
@@ -45,6 +48,7 @@ class Document(QObject):
     members_changed = Signal()
     evidence_changed = Signal()
     distances_changed = Signal()
+    effects_changed = Signal()
     session_changed = Signal()
 
     def __init__(self) -> None:
@@ -60,8 +64,8 @@ class Document(QObject):
         self.focus: int | None = None
         self.evidence: dict[int, Evidence] = {}
         self.stability: dict[int, float] = {}
-        self.silhouettes: list[tuple[int, float]] = []
         self.distances: npt.NDArray[np.float64] | None = None
+        self.effects: dict[ClusterSpec, Effect] = {}
 
     @property
     def labels(self) -> LabelSet | None:
@@ -69,6 +73,12 @@ class Document(QObject):
         if self.session is None or self.session.labels is None:
             return None
         return self.session.labels if self.session.labels.space_id == self.space_id else None
+
+    @property
+    def cluster_spec(self) -> ClusterSpec | None:
+        """How the clusters on screen were made; None without clusters, or by a method of a newer program."""
+        labels = self.labels
+        return None if labels is None else ClusterSpec.read(labels.method, labels.params)
 
     @property
     def cluster(self) -> Cluster | None:
@@ -143,10 +153,9 @@ class Document(QObject):
         assert self.session is not None
         assert self.space_id is not None
         spec = outcome.spec
-        params = {"k": spec.k, "n_init": spec.n_init, "seed": spec.seed}
         given = self.heirs(outcome.carriage.carried)
         self.session.set_clusters(
-            self.space_id, "kmeans", params, outcome.assignment, given=given, colors=outcome.colors
+            self.space_id, spec.method, spec.stored(), outcome.assignment, given=given, colors=outcome.colors
         )
         self._labels_replaced()
 
@@ -191,9 +200,12 @@ class Document(QObject):
         self.stability = stability
         self.evidence_changed.emit()
 
-    def set_silhouettes(self, silhouettes: list[tuple[int, float]]) -> None:
-        self.silhouettes = silhouettes
-        self.evidence_changed.emit()
+    def set_effect(self, effect: Effect) -> None:
+        """What a clusterer's values would give, whole or so far; less than is known already is let go."""
+        known = self.effects.get(effect.spec)
+        if known is None or effect.complete or len(effect.points) > len(known.points):
+            self.effects[effect.spec] = effect
+            self.effects_changed.emit()
 
     def set_distances(self, distances: npt.NDArray[np.float64]) -> None:
         """(n,) distance of each row to the centroid of its cluster."""
@@ -318,5 +330,5 @@ class Document(QObject):
         self.focus = None
         self.evidence = {}
         self.stability = {}
-        self.silhouettes = []
         self.distances = None
+        self.effects = {}

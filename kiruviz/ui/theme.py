@@ -214,6 +214,9 @@ QPushButton[role="link"], QToolButton[role="link"] {{ background: transparent; b
   padding: 2px 0; text-align: left; }}
 QPushButton[role="link"]:hover {{ text-decoration: underline; }}
 QPushButton[role="link"]:focus {{ text-decoration: underline; }}
+QPushButton[role="rest"] {{ background: transparent; border: none; color: {t.muted}; text-align: left;
+    padding: 2px 0px; }}
+QPushButton[role="rest"]:hover, QPushButton[role="rest"]:focus {{ color: {t.text}; text-decoration: underline; }}
 QToolButton {{ background: transparent; border: 1px solid transparent; border-radius: 6px; padding: 5px 9px;
   color: {t.text}; }}
 QToolButton:hover {{ background: {t.panel}; }}

@@ -5,7 +5,7 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 
-from kiruviz.analysis.clustering import kmeans, silhouette, silhouette_over_k, split
+from kiruviz.analysis.clustering import kmeans, silhouette, split
 from kiruviz.analysis.stability import best_overlaps, seed_agreement
 from kiruviz.errors import Cancelled, UserError
 from kiruviz.progress import Silent
@@ -124,12 +124,6 @@ def test_the_silhouettes_sample_is_repeatable_and_close(blobs: tuple[np.ndarray,
 @pytest.mark.parametrize("labels", [[0, 0, 0], [0, 1, 2], [-1, -1, -1], [0, -1, -1]])
 def test_an_undefined_silhouette_is_none(labels: list[int]) -> None:
     assert silhouette(np.eye(3), labels) is None
-
-
-def test_the_silhouette_curve_points_at_the_right_number(blobs: tuple[np.ndarray, np.ndarray]) -> None:
-    curve = silhouette_over_k(blobs[0], [1, 2, 3, 4, 5])
-    assert [k for k, _ in curve] == [2, 3, 4, 5]
-    assert max(curve, key=lambda point: point[1])[0] == 3
 
 
 def test_a_cluster_is_split_with_the_larger_part_first() -> None:

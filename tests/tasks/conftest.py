@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from kiruviz.analysis.grouping import ClusterSpec
 from kiruviz.models.rows import read_words
 from kiruviz.paths import resource
 from kiruviz.progress import Silent
 from kiruviz.session.store import Session
 from kiruviz.space import Recipe, Rows
 from kiruviz.tasks import maps, spaces
-from kiruviz.tasks.maps import ClusterSpec
 
 EVERYDAY = tuple(read_words(resource("words", "everyday-200.txt")))
 

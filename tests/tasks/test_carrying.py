@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kiruviz.analysis.carry import overlaps
+from kiruviz.analysis.grouping import ClusterSpec
 from kiruviz.analysis.row_match import match_rows
 from kiruviz.progress import Silent
 from kiruviz.session.labels import Answer
@@ -17,7 +18,6 @@ from kiruviz.session.store import Session
 from kiruviz.space import Filters, Recipe, Rows
 from kiruviz.tasks import maps, spaces
 from kiruviz.tasks.carrying import Carriage, Fate, FormerLabels, names_onto, row_names, whereabouts
-from kiruviz.tasks.maps import ClusterSpec
 from tests.tasks.conftest import EVERYDAY
 
 WORDS = tuple(f"w{i}" for i in range(12))

@@ -7,20 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kiruviz.analysis.grouping import ClusterSpec, KMeansParams
 from kiruviz.progress import Silent
 from kiruviz.session.store import Session
 from kiruviz.space import Recipe
 from kiruviz.tasks import colors, command_map, remembered, spaces
 from kiruviz.tasks.carrying import FormerLabels
-from kiruviz.tasks.maps import ClusterSpec
 
 
 def test_eight_clusters_are_left_to_the_order_of_their_numbers(everyday: Recipe) -> None:
-    assert remembered.cluster(Silent(), everyday, ClusterSpec(k=8, n_init=1)).colors == {}
+    assert remembered.cluster(Silent(), everyday, ClusterSpec(KMeansParams(k=8, n_init=1))).colors == {}
 
 
 def test_twenty_clusters_have_a_colour_each_by_where_they_lie(everyday: Recipe) -> None:
-    spec = ClusterSpec(k=20, n_init=1)
+    spec = ClusterSpec(KMeansParams(k=20, n_init=1))
     by_pca = remembered.cluster(Silent(), everyday, spec)
     pca = remembered.project(Silent(), everyday, "pca", {})
     shown = remembered.cluster(Silent(), everyday, spec, None, pca.coords)
@@ -35,7 +35,7 @@ def test_twenty_clusters_have_a_colour_each_by_where_they_lie(everyday: Recipe) 
 
 
 def test_a_map_that_is_recalled_has_the_same_colours(everyday: Recipe) -> None:
-    spec = ClusterSpec(k=20, n_init=1)
+    spec = ClusterSpec(KMeansParams(k=20, n_init=1))
     pca = remembered.project(Silent(), everyday, "pca", {})
     made = remembered.cluster(Silent(), everyday, spec, None, pca.coords)
     known = remembered.known_map(Silent(), everyday, 200, {"n_epochs": 987}, spec)
@@ -46,14 +46,16 @@ def test_a_map_that_is_recalled_has_the_same_colours(everyday: Recipe) -> None:
 
 
 def test_clusters_that_continue_a_named_one_are_not_coloured_again(everyday: Recipe, tmp_path: Path) -> None:
-    first = remembered.cluster(Silent(), everyday, ClusterSpec(k=12, n_init=1))
+    first = remembered.cluster(Silent(), everyday, ClusterSpec(KMeansParams(k=12, n_init=1)))
     path = tmp_path / "former.kiru"
     with Session.create(path) as session:
         space_id = session.add_space(spaces.build_space(Silent(), everyday))
         session.set_clusters(space_id, "kmeans", {"k": 12}, first.assignment, colors=first.colors)
         session.rename(3, "kept")
         session.recolor({3: 77})
-        again = remembered.cluster(Silent(), everyday, ClusterSpec(k=12, n_init=1), FormerLabels(str(path)))
+        again = remembered.cluster(
+            Silent(), everyday, ClusterSpec(KMeansParams(k=12, n_init=1)), FormerLabels(str(path))
+        )
         former = session.label_set(1).clusters
 
     assert again.carriage.carried[3] == (1, 3)
@@ -62,7 +64,7 @@ def test_clusters_that_continue_a_named_one_are_not_coloured_again(everyday: Rec
 
 
 def test_recolouring_keeps_the_colours_that_are_fixed(everyday: Recipe) -> None:
-    grouped = remembered.cluster(Silent(), everyday, ClusterSpec(k=12, n_init=1))
+    grouped = remembered.cluster(Silent(), everyday, ClusterSpec(KMeansParams(k=12, n_init=1)))
     coords = remembered.project(Silent(), everyday, "pca", {}).coords
     found = colors.recolor(Silent(), coords, grouped.assignment, {0: 5, 1: 6})
     assert sorted(found) == list(range(2, 12))

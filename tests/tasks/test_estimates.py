@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from kiruviz.analysis.grouping import ClusterSpec
 from kiruviz.errors import UserError
 from kiruviz.progress import Silent
 from kiruviz.space import Recipe
 from kiruviz.tasks import estimates, maps
-from kiruviz.tasks.maps import ClusterSpec
 
 
 def test_what_does_not_fit_the_memory_is_refused_with_both_figures(

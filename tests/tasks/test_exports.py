@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from kiruviz.analysis.grouping import ClusterSpec
 from kiruviz.errors import UserError
 from kiruviz.figures.label_files import read_labels
 from kiruviz.figures.recipe import read_recipe
@@ -138,7 +139,7 @@ def test_a_table_has_a_row_a_word(session_file: Path, everyday: Recipe, tmp_path
 
     record = spaces.build_space(Silent(), everyday)
     coords = maps.project(Silent(), everyday, "pca", {}).coords
-    assignment = maps.cluster(Silent(), everyday, maps.ClusterSpec()).assignment
+    assignment = maps.cluster(Silent(), everyday, ClusterSpec()).assignment
     rows = csv_rows(tmp_path / "a.csv")
     assert [row["token"] for row in rows] == list(record.names)
     assert [int(row["row_id"]) for row in rows] == record.row_ids.tolist()

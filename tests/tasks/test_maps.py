@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,14 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.metrics import silhouette_score
 
+from kiruviz.analysis.grouping import ClusterSpec, KMeansParams
 from kiruviz.errors import Cancelled, UserError
 from kiruviz.models.opening import open_model
 from kiruviz.progress import Silent
 from kiruviz.space import Recipe
 from kiruviz.tasks import maps, spaces
 from kiruviz.tasks.carrying import Carriage
-from kiruviz.tasks.maps import ClusterSpec, Method
+from kiruviz.tasks.maps import Method
 
 
 def rows_of(recipe: Recipe) -> np.ndarray[Any, Any]:
@@ -79,7 +80,7 @@ def test_parameters_that_make_no_map_are_refused_by_name(
 
 @pytest.mark.parametrize("seed", [0, 5])
 def test_clusters_equal_scikit_learn_on_the_raw_rows(everyday: Recipe, seed: int) -> None:
-    outcome = maps.cluster(Silent(), everyday, ClusterSpec(8, 10, seed))
+    outcome = maps.cluster(Silent(), everyday, ClusterSpec(KMeansParams(8, 10, seed)))
 
     expected = KMeans(n_clusters=8, n_init=10, random_state=seed).fit_predict(rows_of(everyday))
     np.testing.assert_array_equal(outcome.assignment, expected)
@@ -87,7 +88,15 @@ def test_clusters_equal_scikit_learn_on_the_raw_rows(everyday: Recipe, seed: int
     assert outcome.carriage == Carriage()
 
 
-@pytest.mark.parametrize("spec", [ClusterSpec(k=0), ClusterSpec(k=201), ClusterSpec(n_init=0), ClusterSpec(seed=-1)])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        ClusterSpec(KMeansParams(k=0)),
+        ClusterSpec(KMeansParams(k=201)),
+        ClusterSpec(KMeansParams(n_init=0)),
+        ClusterSpec(KMeansParams(seed=-1)),
+    ],
+)
 def test_clusterings_that_cannot_be_are_refused(everyday: Recipe, spec: ClusterSpec) -> None:
     with pytest.raises(UserError):
         maps.cluster(Silent(), everyday, spec)
@@ -126,19 +135,21 @@ def test_evidence_of_a_cluster_is_its_own(everyday: Recipe) -> None:
 def test_stability_is_told_for_each_cluster(everyday: Recipe) -> None:
     assignment = maps.cluster(Silent(), everyday, ClusterSpec()).assignment
 
-    found = maps.cluster_stability(Silent(), everyday, assignment, ClusterSpec(), seeds=2)
+    found = maps.cluster_stability(Silent(), everyday, assignment, ClusterSpec(), draws=2)
 
     assert sorted(found) == list(range(8))
     assert all(0 < value <= 1 for value in found.values())
 
 
 def test_silhouettes_over_k_are_those_of_scikit_learn(everyday: Recipe) -> None:
-    curve = maps.silhouettes(Silent(), everyday, ClusterSpec(), largest=4)
+    spec = ClusterSpec(KMeansParams(n_init=2))
+    points = maps.cluster_effect(Silent(), everyday, spec).points
 
     rows = rows_of(everyday)
-    expected = [(k, silhouette_score(rows, KMeans(k, n_init=10, random_state=0).fit_predict(rows))) for k in (2, 3, 4)]
-    assert [k for k, _ in curve] == [2, 3, 4]
-    np.testing.assert_allclose([s for _, s in curve], [s for _, s in expected], atol=1e-5)
+    assert [point.value for point in points] == list(range(2, 17))
+    for point in points[:3]:
+        labels = KMeans(point.value, n_init=2, random_state=0).fit_predict(rows)
+        assert point.silhouette == pytest.approx(silhouette_score(rows, labels), abs=1e-5)
 
 
 def test_few_rows_give_a_map_and_the_k_there_can_be(everyday: Recipe) -> None:
@@ -146,10 +157,10 @@ def test_few_rows_give_a_map_and_the_k_there_can_be(everyday: Recipe) -> None:
 
     assert maps.project(Silent(), few, "umap", {}).coords.shape == (3, 2)
     assert maps.project(Silent(), few, "pca", {}).coords.shape == (3, 2)
-    assert [k for k, _ in maps.silhouettes(Silent(), few, ClusterSpec())] == [2]
+    assert [point.value for point in maps.cluster_effect(Silent(), few, ClusterSpec()).points] == [2]
     one = replace(everyday, rows=replace(everyday.rows, words=("king",)))
     assert maps.project(Silent(), one, "umap", {}).coords.tolist() == [[0.0, 0.0]]
-    assert maps.cluster(Silent(), one, ClusterSpec(k=1)).assignment.tolist() == [0]
+    assert maps.cluster(Silent(), one, ClusterSpec(KMeansParams(k=1))).assignment.tolist() == [0]
 
 
 def test_a_cancelled_job_ends(everyday: Recipe) -> None:
@@ -162,7 +173,7 @@ def test_a_cancelled_job_ends(everyday: Recipe) -> None:
     for job in (
         lambda p: maps.cluster(p, everyday, ClusterSpec()),
         lambda p: maps.project(p, everyday, "umap", {}),
-        lambda p: maps.silhouettes(p, everyday, ClusterSpec()),
+        lambda p: maps.cluster_effect(p, everyday, ClusterSpec()),
     ):
         with pytest.raises(Cancelled):
             job(Stopped())
@@ -173,7 +184,7 @@ def test_every_parameter_of_a_method_is_listed() -> None:
     few, many = maps.default_params("umap", 200), maps.default_params("umap", 49152)
     assert list(few) == list(many)
     assert (few["n_neighbors"], many["n_neighbors"], few["seed"]) == (60, 15, 0)
-    assert asdict(ClusterSpec()) == {"k": 8, "n_init": 10, "seed": 0}
+    assert ClusterSpec().stored() == {"k": 8, "n_init": 10, "seed": 0}
 
 
 def test_warming_up_leaves_nothing_to_load() -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from kiruviz.analysis.grouping import ClusterSpec, KMeansParams
 from kiruviz.paths import cache_dir
 from kiruviz.progress import Silent
 from kiruviz.space import Recipe, Rows, Transform
 from kiruviz.tasks import maps, memory, remembered, spaces
-from kiruviz.tasks.maps import ClusterSpec
 
 WORDS = ("one", "two", "three", "four", "king", "queen", "father", "mother", "red", "green", "blue", "the")
 
@@ -26,7 +26,7 @@ def known(recipe: Recipe, spec: ClusterSpec) -> remembered.KnownMap:
 
 
 def test_what_was_computed_is_recalled_exactly(recipe):
-    spec = ClusterSpec(3, 2, 5)
+    spec = ClusterSpec(KMeansParams(3, 2, 5))
     drawn = remembered.project(Silent(), recipe, "pca", {})
     grouped = remembered.cluster(Silent(), recipe, spec)
     again = known(recipe, spec)
@@ -39,10 +39,10 @@ def test_what_was_computed_is_recalled_exactly(recipe):
 
 
 def test_another_seed_rows_transform_or_model_is_not_recalled(recipe):
-    spec = ClusterSpec(3, 2, 5)
+    spec = ClusterSpec(KMeansParams(3, 2, 5))
     remembered.project(Silent(), recipe, "pca", {})
     remembered.cluster(Silent(), recipe, spec)
-    assert known(recipe, replace(spec, seed=6)).clusters is None
+    assert known(recipe, ClusterSpec(KMeansParams(3, 2, 6))).clusters is None
     others = [
         replace(recipe, rows=replace(recipe.rows, words=WORDS[:-1])),
         replace(recipe, transform=Transform(center=True)),
@@ -53,7 +53,7 @@ def test_another_seed_rows_transform_or_model_is_not_recalled(recipe):
 
 
 def test_a_damaged_file_of_the_cache_only_means_computing_again(recipe):
-    spec = ClusterSpec(4, 2, 1)
+    spec = ClusterSpec(KMeansParams(4, 2, 1))
     remembered.cluster(Silent(), recipe, spec)
     for path in cache_dir("maps").glob("*.npz"):
         path.write_bytes(path.read_bytes()[:40])
@@ -64,8 +64,8 @@ def test_a_damaged_file_of_the_cache_only_means_computing_again(recipe):
 
 def test_the_cache_keeps_the_newest_and_stays_small(recipe):
     for seed in range(memory._MOST_FILES + 5):
-        memory.keep("test", recipe, asdict(ClusterSpec(seed=seed)), {"values": np.arange(3)})
+        memory.keep("test", recipe, ClusterSpec(KMeansParams(seed=seed)).stored(), {"values": np.arange(3)})
     assert len(list(cache_dir("maps").glob("*.npz"))) <= memory._MOST_FILES
-    newest = memory.recall("test", recipe, asdict(ClusterSpec(seed=memory._MOST_FILES + 4)))
+    newest = memory.recall("test", recipe, ClusterSpec(KMeansParams(seed=memory._MOST_FILES + 4)).stored())
     assert newest is not None
     np.testing.assert_array_equal(newest["values"], np.arange(3))

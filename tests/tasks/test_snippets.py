@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kiruviz.analysis.grouping import ClusterSpec, KMeansParams
 from kiruviz.progress import Silent
 from kiruviz.space import METRICS, Filters, Metric, Recipe, Rows, Transform
 from kiruviz.tasks import maps, spaces
-from kiruviz.tasks.maps import ClusterSpec
 from kiruviz.tasks.snippets import clusters_snippet, map_snippet, neighbors_snippet
 
 TRANSFORM = Transform(center=True, remove_top=2, normalize=True)
@@ -37,10 +37,10 @@ def recipe(request: pytest.FixtureRequest, everyday: Recipe, several: Recipe) ->
 
 def test_clusters(recipe: Recipe) -> None:
     record = spaces.build_space(Silent(), recipe)
-    spec = ClusterSpec(k=4, n_init=2, seed=1)
+    spec = ClusterSpec(KMeansParams(k=4, n_init=2, seed=1))
     outcome = maps.cluster(Silent(), recipe, spec)
 
-    labels = run(clusters_snippet(recipe, record.row_ids, {"k": 4, "n_init": 2, "seed": 1}))["labels"]
+    labels = run(clusters_snippet(recipe, record.row_ids, spec))["labels"]
 
     np.testing.assert_array_equal(labels, outcome.assignment)
 
@@ -80,4 +80,4 @@ def test_neighbours(
 
 def test_a_snippet_names_the_model_by_its_identity(everyday: Recipe) -> None:
     record = spaces.build_space(Silent(), everyday)
-    assert f"# identity {everyday.identity[:12]}" in clusters_snippet(everyday, record.row_ids, {})
+    assert f"# identity {everyday.identity[:12]}" in clusters_snippet(everyday, record.row_ids, ClusterSpec())

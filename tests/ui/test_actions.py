@@ -150,7 +150,7 @@ def test_the_focus_reaches_every_part_by_tab(window: MainWindow) -> None:
         reached.add(focus)
         driving.press(focus, Qt.Key.Key_Tab)
     for part in (window.clusters_pane.table, window.search, window.map_pane.canvas, window.this_cluster.name,
-                 window.drawing_pane.k, window.space_pane.rows):  # fmt: skip
+                 window.drawing_pane.grouping.control("k"), window.space_pane.rows):  # fmt: skip
         if part.focusPolicy() != Qt.FocusPolicy.NoFocus and part.isVisible():
             assert part in reached, part.accessibleName()
 

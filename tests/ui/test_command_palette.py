@@ -14,8 +14,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from kiruviz.analysis.grouping import ClusterSpec, KMeansParams
 from kiruviz.space import Recipe, Rows
-from kiruviz.tasks.maps import ClusterOutcome, ClusterSpec, ProjectionOutcome
+from kiruviz.tasks.maps import ClusterOutcome, ProjectionOutcome
 from kiruviz.ui.actions import ACTIONS
 from kiruviz.ui.command_palette import CommandPalette
 from kiruviz.ui.finding import INITIALS, INSIDE, PREFIX, SCATTERED, WHOLE, WORD, LongIndex, TextIndex, places, tier_of
@@ -330,7 +331,7 @@ def test_typing_answers_within_50_ms_among_49152_rows_and_500_clusters(
         coords = np.random.default_rng(0).normal(size=(rows, 2)).astype(np.float32)
         document.set_projection(ProjectionOutcome(coords, "pca", {}))
         assignment = (np.arange(rows) % 500).astype(np.int32)
-        document.set_clusters(ClusterOutcome(spec=ClusterSpec(k=500), assignment=assignment))
+        document.set_clusters(ClusterOutcome(spec=ClusterSpec(KMeansParams(k=500)), assignment=assignment))
         conductor.cancel_drawing()
         driving.wait_rest(window)
         palette = window.command_palette

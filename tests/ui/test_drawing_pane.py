@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtTest import QTest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QSpinBox
 
 from kiruviz.ui.panes.drawing import DrawingPane
 from kiruviz.ui.window import MainWindow
@@ -32,6 +32,12 @@ def at_rest(window: MainWindow, qtbot: object) -> Iterator[None]:
     assert session is not None
     while session.can_undo:
         window.commands.undo()
+
+
+def k_field(pane: DrawingPane) -> QSpinBox:
+    field = pane.grouping.control("k")
+    assert isinstance(field, QSpinBox)
+    return field
 
 
 def shown(window: MainWindow) -> tuple[str, dict[str, object]]:
@@ -114,21 +120,21 @@ def test_cancel_keeps_the_last_finished_map(window: MainWindow, pane: DrawingPan
 
 def test_another_k_carries_the_names_and_says_so(window: MainWindow, pane: DrawingPane) -> None:
     window.document.label(lambda s: s.rename(0, "carried"))
-    pane.k.setValue(6)
-    click(pane.cluster_button)
+    k_field(pane).setValue(6)
+    click(pane.grouping.cluster_button)
     wait_until(lambda: len(driving.titles(window)) == 6, "six clusters")
     assert named(window) == ["carried"]
     assert "Names carried over: carried" in window.status.text()
     window.commands.undo()
     assert len(driving.titles(window)) == 8
-    assert pane.k.value() == 8
+    assert k_field(pane).value() == 8
 
 
 def test_a_name_that_finds_no_cluster_is_told_and_undo_brings_it_back(window: MainWindow, pane: DrawingPane) -> None:
     smallest = min(window.document.labels.sizes().items(), key=lambda item: item[1])[0]
     window.document.label(lambda s: s.rename(smallest, "too small to live on"))
-    pane.k.setValue(1)
-    click(pane.cluster_button)
+    k_field(pane).setValue(1)
+    click(pane.grouping.cluster_button)
     wait_until(lambda: len(driving.titles(window)) == 1, "one cluster")
     assert "No cluster for: too small to live on" in window.status.text()
     window.commands.undo()
@@ -136,26 +142,9 @@ def test_a_name_that_finds_no_cluster_is_told_and_undo_brings_it_back(window: Ma
     window.commands.undo()
 
 
-def test_the_silhouette_over_k_is_there_to_pick_from(window: MainWindow, pane: DrawingPane) -> None:
-    pane.apply()
-    wait_until(lambda: len(window.document.silhouettes) > 1, "silhouettes")
-    assert pane.curve.isVisible()
-    assert "Silhouette" in pane.silhouette.text()
-    before = pane.k.value()
-    QTest.mouseClick(pane.curve, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(6, 20))
-    first = window.document.silhouettes[0][0]
-    wait_until(lambda: len(driving.titles(window)) == first, "the first k")
-    pane.curve.setFocus()
-    press(pane.curve, Key.Key_Right)
-    wait_until(lambda: len(driving.titles(window)) == first + 1, "the next k")
-    window.commands.undo()
-    window.commands.undo()
-    wait_until(lambda: pane.k.value() == before, "the former k")
-
-
 def test_more_clusters_than_rows_are_as_many_as_rows(window: MainWindow, pane: DrawingPane) -> None:
-    pane.k.setValue(500)
-    click(pane.cluster_button)
+    k_field(pane).setValue(500)
+    click(pane.grouping.cluster_button)
     wait_until(lambda: len(driving.titles(window)) > 8, "clusters")
     assert len(driving.titles(window)) == 200
     assert not window.map_pane.banner.text

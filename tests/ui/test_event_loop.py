@@ -17,12 +17,12 @@ import psutil
 import pytest
 from PySide6.QtCore import Qt, QTimer
 
+from kiruviz.analysis.grouping import ClusterSpec, KMeansParams
 from kiruviz.figures.spec import FigureSpec
 from kiruviz.session.records import SpaceRecord
 from kiruviz.session.store import Session
 from kiruviz.space import Recipe, Rows
 from kiruviz.tasks import exports
-from kiruviz.tasks.maps import ClusterSpec
 from kiruviz.ui.app import spare_start_up_objects
 from kiruviz.ui.conductor import MapChoice
 from kiruviz.ui.settings import Settings
@@ -86,7 +86,7 @@ def show_vocabulary(qtbot, window: MainWindow) -> None:
     """The whole vocabulary by PCA, with few clusters so that it is there soon."""
     record = window.document.record
     assert record is not None
-    window.conductor.choice = MapChoice("pca", {}, ClusterSpec(2, 1, 0))
+    window.conductor.choice = MapChoice("pca", {}, ClusterSpec(KMeansParams(2, 1, 0)))
     with qtbot.waitSignals([window.document.labels_changed, window.document.coords_changed], timeout=WAIT_MS):
         window.conductor.show_space(replace(record.recipe, rows=Rows()))
     qtbot.waitUntil(lambda: bool(window.document.evidence), timeout=WAIT_MS)
@@ -113,7 +113,7 @@ def leave_session() -> None:
 
 
 def cluster_all(window: MainWindow, seed: int) -> None:
-    window.conductor.draw(MapChoice("pca", {}, ClusterSpec(8, 3, seed)))
+    window.conductor.draw(MapChoice("pca", {}, ClusterSpec(KMeansParams(8, 3, seed))))
 
 
 def unfold_all(window: MainWindow, epochs: int, seed: int) -> None:
@@ -271,9 +271,9 @@ def test_a_helper_killed_from_outside_costs_its_job_and_says_so(qtbot, window):
     window.conductor.failed.connect(lambda error: sentences.append(error.sentence))
     window.conductor.failed.connect(window.show_error)
     labels = window.document.labels
-    show = MapChoice("pca", {}, ClusterSpec(9, 10, 0))
+    show = MapChoice("pca", {}, ClusterSpec(KMeansParams(9, 10, 0)))
     window.runner.cancel("stability")
-    window.runner.cancel("silhouettes")
+    window.runner.cancel("effect")
     window.runner.cancel("evidence")
     qtbot.waitUntil(lambda: window.runner.lane("analysis").is_idle, timeout=WAIT_MS)
     window.conductor.draw(replace(show, method=window.conductor.choice.method))
@@ -286,7 +286,7 @@ def test_a_helper_killed_from_outside_costs_its_job_and_says_so(qtbot, window):
     assert window.map_pane.banner.text == sentences[0]
     assert window.document.labels is labels
     with qtbot.waitSignal(window.document.labels_changed, timeout=WAIT_MS):
-        window.conductor.draw(MapChoice(window.conductor.choice.method, {}, ClusterSpec(7, 10, 0)))
+        window.conductor.draw(MapChoice(window.conductor.choice.method, {}, ClusterSpec(KMeansParams(7, 10, 0))))
 
 
 def test_the_window_process_imports_none_of_the_heavy_libraries(qtbot, window):
@@ -315,6 +315,6 @@ def test_the_window_process_imports_none_of_the_heavy_libraries(qtbot, window):
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300)
     loaded = set(eval(done.stdout))
-    heavy = {"torch", "transformers", "umap", "sklearn", "matplotlib", "numba", "scipy", "pyarrow", "wordfreq"}
+    heavy = {"torch", "transformers", "umap", "evoc", "sklearn", "matplotlib", "numba", "scipy", "pyarrow", "wordfreq"}
     assert "PySide6" in loaded
     assert not loaded & heavy

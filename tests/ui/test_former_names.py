@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog
 
 from kiruviz.analysis.carry import overlaps
+from kiruviz.analysis.grouping import ClusterSpec, KMeansParams
 from kiruviz.session.labels import Answer, Cluster, LabelSet
 from kiruviz.space import Recipe, Rows
-from kiruviz.tasks.maps import ClusterSpec
 from kiruviz.ui.conductor import MapChoice
 from kiruviz.ui.former_sets import FormerSets
 from kiruviz.ui.names_report import NamesReport
@@ -48,7 +48,7 @@ def labels_of(window: MainWindow) -> LabelSet:
 def cluster(window: MainWindow, k: int, seed: int = 0) -> None:
     """Cluster anew as the pane does, and wait for it."""
     before = labels_of(window).set_id
-    window.conductor.draw(MapChoice("umap", {}, ClusterSpec(k=k, seed=seed)))
+    window.conductor.draw(MapChoice("umap", {}, ClusterSpec(KMeansParams(k=k, seed=seed))))
     wait_until(lambda: window.document.labels is not None and labels_of(window).set_id != before, "other clusters")
 
 

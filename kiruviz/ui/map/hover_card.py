@@ -6,6 +6,7 @@ import numpy as np
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
+from kiruviz.analysis.grouping import rest_title
 from kiruviz.session.labels import LabelSet
 from kiruviz.session.records import SpaceRecord
 from kiruviz.space import display_name
@@ -79,4 +80,6 @@ def _cluster_line(labels: LabelSet | None, row: int) -> str:
     if labels is None:
         return ""
     cluster = labels.clusters.get(int(labels.assignment[row]))
-    return "in no cluster" if cluster is None else cluster.title
+    if cluster is None:
+        return "noise" if rest_title(labels.method) == "noise" else "in no cluster"
+    return cluster.title

@@ -5,18 +5,34 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QVBoxLayout, QWidget
+from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPaintEvent, QPen, QPixmap
+from PySide6.QtWidgets import (
+    QHeaderView,
+    QPushButton,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
 
+from kiruviz.analysis.grouping import rest_title
 from kiruviz.palette import cluster_color, neutral_color
-from kiruviz.session.labels import Cluster, LabelSet
+from kiruviz.session.labels import ASIDE, Cluster, LabelSet
 from kiruviz.ui.conductor import NamesMoved
 from kiruviz.ui.document import Document
 from kiruviz.ui.theme import DARK, FONT_PX, Theme, text_font
-from kiruviz.ui.widgets.basics import Section, button, label, number, plain_tip
+from kiruviz.ui.widgets.basics import Section, button, label, number, plain_caption, plain_tip
 from kiruviz.ui.widgets.tables import RowsModel, Table
 
 _DOTS_PX = 8
+# What the column “stable” tells; of EVoC's clusters nothing, since another seed finds other layers.
+_PARTS = "How alike a cluster is found again (Jaccard, mean) from five random draws of 80 % of the rows"
+_STABLE = {
+    "kmeans": "How alike a cluster is found again (Jaccard, mean) by k-means with five other seeds",
+    "hdbscan": _PARTS,
+    "agglomerative": _PARTS,
+}
 _CONFIDENCE = ("", "●○○", "●●○", "●●●")
 
 
@@ -28,9 +44,10 @@ class ClustersModel(RowsModel):
         self.right_aligned = frozenset({2, 4})
         self.theme: Theme = DARK
         self.clusters: dict[int, Cluster] = {}
+        self.method = ""
 
     def fill(self, labels: LabelSet, stability: dict[int, float]) -> None:
-        self.clusters = labels.clusters
+        self.clusters, self.method = labels.clusters, labels.method
         sizes = labels.sizes()
         self.set_rows(
             [
@@ -58,6 +75,11 @@ class ClustersModel(RowsModel):
             if role == Qt.ItemDataRole.ToolTipRole:
                 return plain_tip(f"{cluster.title}\n{cluster.note}".strip())
         return super().data(index, role)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.ToolTipRole and section == 4:
+            return plain_tip(_STABLE.get(self.method, ""))
+        return super().headerData(section, orientation, role)
 
     def _foreground(self, cluster: Cluster, index: QModelIndex | QPersistentModelIndex) -> QColor:
         stable = self.rows[index.row()][4]
@@ -125,6 +147,38 @@ class ProgressPips(QWidget):
             painter.drawRoundedRect(QRectF(i * (width + gap), 0, width, 5), 2.5, 2.5)
 
 
+class RestLine(QPushButton):
+    """The rows in no cluster, below the table: a grey disc, what they are, how many. A click selects them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("role", "rest")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setToolTip("Rows in no cluster; click to select them")
+        self.hide()
+
+    def set_theme(self, theme: Theme) -> None:
+        disc = QPixmap(32, 32)
+        disc.setDevicePixelRatio(2)
+        disc.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(disc)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(neutral_color(theme.ground)))
+        painter.drawEllipse(QPointF(8, 8), 4.5, 4.5)
+        painter.end()
+        self.setIcon(QIcon(disc))
+
+    def show_labels(self, labels: LabelSet | None) -> None:
+        rows = 0 if labels is None else len(labels.assignment)
+        count = rows - (0 if labels is None else sum(labels.sizes().values()))
+        self.setVisible(count > 0)
+        if labels is not None and count:
+            text = f"{rest_title(labels.method)}  {count:,} ({100 * count / rows:.0f} %)"
+            self.setText(plain_caption(text))
+            self.setAccessibleName(f"{rest_title(labels.method)}, {count:,} rows")
+
+
 class ClustersTable(Table):
     """The table of clusters; labelling keys that it does not use itself go to key_pressed(event)."""
 
@@ -176,6 +230,9 @@ class ClustersPane(QWidget):
         header.sectionClicked.connect(self._sort_by)
         self._sorted: tuple[int, Qt.SortOrder] = (0, Qt.SortOrder.AscendingOrder)
         self.section.body.addWidget(self.table, 1)
+        self.rest = RestLine()
+        self.rest.clicked.connect(self._select_rest)
+        self.section.add(self.rest)
         self.table.selectionModel().currentRowChanged.connect(self._current_changed)
         document.labels_changed.connect(self.refresh)
         document.evidence_changed.connect(self.refresh)
@@ -184,6 +241,7 @@ class ClustersPane(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         self.model.theme = self.pips.theme = theme
+        self.rest.set_theme(theme)
         self.pips.update()
         self.table.viewport().update()
 
@@ -218,10 +276,17 @@ class ClustersPane(QWidget):
         self.pips.show_labels(labels)
         if labels is None or labels.set_id != self._reported:
             self.report.hide()
+        self.rest.show_labels(labels)
         self.table.setColumnHidden(3, not any(row[3] for row in self.model.rows))
         self.table.setColumnHidden(4, not any(row[4] is not None for row in self.model.rows))
         self._filling = False
         self._selection_changed()
+
+    def _select_rest(self) -> None:
+        """Select the rows in no cluster, as a lasso would: so they can be looked at, moved or made a cluster."""
+        labels = self._document.labels
+        if labels is not None:
+            self._document.set_lasso(labels.members(ASIDE))
 
     def _sort_by(self, column: int) -> None:
         before, order = self._sorted
@@ -254,6 +319,8 @@ class ClustersPane(QWidget):
 def progress_line(labels: LabelSet) -> str:
     """`5 of 8 named, 1 resists, 2 to go`"""
     count = labels.progress()
+    if not count.total:
+        return "No cluster: every row is noise." if rest_title(labels.method) == "noise" else "No clusters."
     parts = [f"{count.named} of {count.total} named"]
     if count.resists:
         parts.append(f"{count.resists} resists" if count.resists == 1 else f"{count.resists} resist")

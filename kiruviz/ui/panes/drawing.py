@@ -1,18 +1,18 @@
-"""How the map is drawn and grouped: projection, its parameters, k-means."""
+"""How the map is drawn: the projection and its parameters; below it stands how the rows are grouped."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QPointF, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox, QVBoxLayout, QWidget
 
-from kiruviz.tasks.maps import ClusterSpec, default_params
+from kiruviz.tasks.maps import default_params
 from kiruviz.ui.conductor import Conductor, MapChoice
 from kiruviz.ui.document import Document
 from kiruviz.ui.keys import tip_with_key
-from kiruviz.ui.theme import DARK, Theme
+from kiruviz.ui.panes.grouping import GroupingPane
+from kiruviz.ui.theme import Theme
 from kiruviz.ui.widgets.basics import (
     Choice,
     Field,
@@ -20,7 +20,6 @@ from kiruviz.ui.widgets.basics import (
     Section,
     button,
     label,
-    number,
     real_number,
     row,
     whole_number,
@@ -72,15 +71,14 @@ class DrawingPane(QWidget):
         box.setSpacing(0)
         self.fields: dict[str, QSpinBox | QDoubleSpinBox] = {}
         box.addWidget(self._build_projection())
-        box.addWidget(self._build_clusters())
+        self.grouping = GroupingPane(document, conductor)
+        self.grouping.wanted.connect(self.apply)
+        box.addWidget(self.grouping)
         document.space_changed.connect(self._space_changed)
         document.coords_changed.connect(lambda final: self._show_note() if final else None)
-        document.labels_changed.connect(self._show_clusters)
-        document.evidence_changed.connect(self._show_silhouette)
 
     def set_theme(self, theme: Theme) -> None:
-        self.curve.theme = theme
-        self.curve.update()
+        self.grouping.set_theme(theme)
 
     def _build_projection(self) -> Section:
         self.draw_button = button("Draw", self.apply, "link")
@@ -109,32 +107,6 @@ class DrawingPane(QWidget):
         self._fill_params(default_params("umap", 200))
         return section
 
-    def _build_clusters(self) -> Section:
-        self.cluster_button = button("Cluster", self.apply, "link")
-        tip_with_key(self.cluster_button, "Group the rows with these parameters", "draw")
-        section = Section("k-means", self.cluster_button, last=True)
-        self.k = whole_number(8, 1, 500)
-        self.n_init = whole_number(10, 1, 200)
-        self.cluster_seed = whole_number(0, 0, 999_999)
-        section.add(Field("Clusters, k", self.k))
-        self.curve = SilhouetteCurve()
-        self.curve.picked.connect(self._pick_k)
-        section.add(self.curve)
-        self.silhouette = label("", "small", wrap=True, selectable=True)
-        more = QWidget()
-        box = QVBoxLayout(more)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(6)
-        box.addWidget(Field("Runs, n_init", self.n_init, "k-means starts so often and keeps the best"))
-        box.addWidget(Field("Seed", self.cluster_seed, "The same seed gives the same clusters"))
-        fold = Fold("All", more, "Fewer", beside=self.silhouette)
-        fold.link.setToolTip("All parameters of k-means")
-        section.add(fold)
-        for field in (self.k, self.n_init, self.cluster_seed):
-            field.lineEdit().returnPressed.connect(self.apply)
-        self.curve.hide()
-        return section
-
     def _field(self, name: str, caption: str, tip: str) -> Field:
         low, high, step = _RANGES[name]
         control: QSpinBox | QDoubleSpinBox
@@ -161,7 +133,7 @@ class DrawingPane(QWidget):
                 value = self._value(name)
                 if value is not None and value != default:
                     params[name] = value
-        return MapChoice(method, params, ClusterSpec(self.k.value(), self.n_init.value(), self.cluster_seed.value()))
+        return MapChoice(method, params, self.grouping.spec())
 
     def _method_chosen(self) -> None:
         self._show_method()
@@ -220,90 +192,3 @@ class DrawingPane(QWidget):
             self.note.setText(text + ("; Draw unfolds UMAP from it" if waiting else ""))
         else:
             self.note.setText(f"UMAP, {params.get('metric', 'cosine')}, seed {params.get('seed', 0)}")
-
-    def _show_clusters(self) -> None:
-        labels = self._document.labels
-        if labels is None or labels.method != "kmeans":
-            return
-        for field, name in ((self.k, "k"), (self.n_init, "n_init"), (self.cluster_seed, "seed")):
-            if name in labels.params:
-                field.blockSignals(True)
-                field.setValue(int(labels.params[name]))
-                field.blockSignals(False)
-        self._show_silhouette()
-
-    def _show_silhouette(self) -> None:
-        scores = self._document.silhouettes
-        self.curve.setVisible(len(scores) > 1)
-        labels = self._document.labels
-        k = int(labels.params.get("k", self.k.value())) if labels is not None else self.k.value()
-        self.curve.show_scores(scores, k)
-        score = dict(scores).get(k)
-        self.silhouette.setText("" if score is None else f"Silhouette {number(score)} at k = {k}")
-
-    def _pick_k(self, k: int) -> None:
-        self.k.setValue(k)
-        self.apply()
-
-
-class SilhouetteCurve(QWidget):
-    """Mean silhouette over k, the k in use marked; a click or the arrow keys choose another.
-
-    picked(k)
-    """
-
-    picked = Signal(int)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setFixedHeight(44)
-        self.setAccessibleName("Silhouette over k")
-        self.setToolTip("Mean silhouette for each k; click to cluster with another k")
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
-        self.theme: Theme = DARK
-        self._scores: list[tuple[int, float]] = []
-        self._k = 0
-
-    def show_scores(self, scores: list[tuple[int, float]], k: int) -> None:
-        self._scores, self._k = scores, k
-        self.update()
-
-    def _places(self) -> list[QPointF]:
-        values = [score for _, score in self._scores]
-        low, high = min(values), max(values)
-        across = (self.width() - 12) / max(len(values) - 1, 1)
-        down = (self.height() - 14) / max(high - low, 1e-9)
-        return [QPointF(6 + i * across, 7 + (high - v) * down) for i, v in enumerate(values)]
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        if len(self._scores) < 2:
-            return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        places = self._places()
-        painter.setPen(QPen(QColor(self.theme.muted), 1.3))
-        painter.drawPolyline(QPolygonF(places))
-        for (k, _), place in zip(self._scores, places, strict=True):
-            if k == self._k:
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(QColor(self.theme.accent))
-                painter.drawEllipse(place, 4.5, 4.5)
-        if self.hasFocus():
-            painter.setPen(QPen(QColor(self.theme.accent), 1))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(self.rect().adjusted(0, 0, -1, -1), 4, 4)
-
-    def mouseReleaseEvent(self, event: Any) -> None:
-        if self._scores:
-            places = self._places()
-            nearest = min(range(len(places)), key=lambda i: abs(places[i].x() - event.position().x()))
-            self.picked.emit(self._scores[nearest][0])
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
-        ks = [k for k, _ in self._scores]
-        if step is not None and self._k + step in ks:
-            self.picked.emit(self._k + step)
-            return
-        super().keyPressEvent(event)
