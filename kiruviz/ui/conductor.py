@@ -395,7 +395,9 @@ class Conductor(QObject):
         recipe, assignment, spec = document.record.recipe, document.labels.assignment, document.cluster_spec
         metric = spec.metric if spec is not None else "euclidean"
         start = self.runner.start
-        job = start("analysis", "Distances", lists.member_distances, recipe, assignment, key="members", quiet=True)
+        job = start(
+            "analysis", "Distances", lists.member_distances, recipe, assignment, metric, key="members", quiet=True
+        )
         job.succeeded.connect(document.set_distances)
         job = start(
             "analysis", "Cluster evidence", maps.describe_clusters, recipe, assignment, metric,

@@ -9,6 +9,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QVBoxLayout
 
+from kiruviz.analysis.grouping import TITLES
 from kiruviz.session.journal import LabelSetInfo
 from kiruviz.ui.names_report import DOTS_PX, SURE
 from kiruviz.ui.theme import FONT_PX, text_font
@@ -169,6 +170,6 @@ def when(info: LabelSetInfo, current: int | None) -> str:
 
 def made_by(info: LabelSetInfo) -> str:
     """The method and its parameters, as text."""
-    method = {"kmeans": "k-means"}.get(info.method, info.method)
+    method = next((title for name, title in TITLES.items() if name == info.method), info.method)
     params = ", ".join(f"{name} {value}" for name, value in info.params.items() if value is not None)
     return f"{method}, {params}" if params else method

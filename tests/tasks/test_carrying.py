@@ -186,7 +186,7 @@ def named_map(path: Path, recipe: Recipe, spec: ClusterSpec) -> np.ndarray:
     assignment = maps.cluster(Silent(), recipe, spec).assignment
     with Session.create(path) as session:
         session.set_clusters(session.add_space(spaces.build_space(Silent(), recipe)), "kmeans", {}, assignment)
-        for cluster_id in range(spec.k):
+        for cluster_id in range(int(assignment.max()) + 1):
             session.rename(cluster_id, f"name {cluster_id}")
     return assignment
 

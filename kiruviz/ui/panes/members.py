@@ -13,6 +13,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QIcon, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QHeaderView, QLineEdit, QVBoxLayout, QWidget
 
+from kiruviz.analysis.grouping import rest_title
 from kiruviz.palette import cluster_color
 from kiruviz.session.labels import ASIDE, LabelSet
 from kiruviz.ui.conductor import Conductor
@@ -232,7 +233,7 @@ class MembersPane(QWidget):
         elif shown != whole:
             text = f"{shown:,} of {whole:,} shown"
         elif self._aside:
-            text = f"{whole:,} set aside"
+            text = f"{whole:,} {self._rest()}"
         else:
             text = "1 member" if whole == 1 else f"{whole:,} members"
         self.count.setText(text)
@@ -243,7 +244,13 @@ class MembersPane(QWidget):
         labels = self._document.labels
         aside = 0 if labels is None else len(labels.assignment) - sum(labels.sizes().values())
         self.aside_button.setVisible(self._aside or aside > 0)
-        self.aside_button.setText("Back to the cluster" if self._aside else f"{aside:,} set aside")
+        self.aside_button.setText("Back to the cluster" if self._aside else f"{aside:,} {self._rest()}")
+
+    def _rest(self) -> str:
+        """What rows in no cluster are called here: noise, or set aside by hand."""
+        labels = self._document.labels
+        noise = labels is not None and rest_title(labels.method) == "noise"
+        return "noise" if noise else "set aside"
 
     # Checks
 
