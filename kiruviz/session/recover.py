@@ -24,8 +24,8 @@ class UntitledInfo:
 
 
 def find_untitled() -> list[UntitledInfo]:
-    """The untitled sessions with at least one action that no living process has open, newest first; damaged
-    ones and those of a newer version are passed over and stay where they are."""
+    """The untitled sessions with at least one action or saved view that no living process has open, newest first;
+    damaged ones and those of a newer version are passed over and stay where they are."""
     found = []
     for path in paths.data_dir("untitled").glob("*.kiru"):
         lock = FileLock.acquire(path)
@@ -45,9 +45,11 @@ def find_untitled() -> list[UntitledInfo]:
 
 def _describe(session: Session) -> UntitledInfo | None:
     labels, history = session.labels, session.history()
-    if labels is None or not history:
+    if labels is None or not (history or session.saved_views):
         return None
     progress = labels.progress()
     space = session.space(labels.space_id)
     title = ", ".join(part for part in (space.model_title, space.recipe.rows.title) if part)
-    return UntitledInfo(session.path, history[-1].time, progress.named, progress.resists, title)
+    return UntitledInfo(
+        session.path, history[-1].time if history else labels.created, progress.named, progress.resists, title
+    )

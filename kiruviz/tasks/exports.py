@@ -27,6 +27,7 @@ from kiruviz.session.records import ProjectionRecord, SpaceRecord
 from kiruviz.session.store import Session
 from kiruviz.tasks.kept_figure import MapView as MapView
 from kiruviz.tasks.kept_figure import kept_figure
+from kiruviz.tasks.saved_views import SavedView, shown_by
 
 # What can be written, by suffix.
 SESSION_SUFFIXES = (".kiru",)
@@ -48,15 +49,10 @@ class SessionMap:
 
 
 def read_map(session: Session, view_name: str | None = None) -> tuple[SessionMap, MapView]:
-    """The current map of a session and how it was last looked at, or the saved view `view_name`.
+    """The current map of a session and how it was last looked at, or the saved view `view_name` on its own rows.
 
     Raises UserError where the session holds no map, or no view of that name.
     """
-    labels = session.labels
-    space_id = labels.space_id if labels is not None else session.view("space_id")
-    projection = session.projection(space_id) if space_id is not None else None
-    if projection is None:
-        raise UserError(f"{session.path} holds no map yet; open it, let the map be drawn, and save it.")
     values = session.view("map", {})
     if view_name is not None:
         saved = session.saved_views
@@ -64,7 +60,12 @@ def read_map(session: Session, view_name: str | None = None) -> tuple[SessionMap
             known = ", ".join(saved) or "none"
             raise UserError(f"{session.path} has no view named “{view_name}”; it has {known}.")
         values = saved[view_name]
-    return SessionMap(session.space(projection.space_id), projection, labels), MapView.from_json(values)
+    kept = SavedView.of(values)
+    shown = shown_by(session, kept)
+    if shown is None or shown.projection is None:
+        raise UserError(f"{session.path} holds no map yet; open it, let the map be drawn, and save it.")
+    view = MapView.from_json(values) if view_name is None else kept.look(shown)
+    return SessionMap(session.space(shown.space_id), shown.projection, shown.labels), view
 
 
 def read_figure(session: Session, view_name: str | None = None) -> tuple[SessionMap, MapView, FigureSpec]:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from kiruviz.ui.commands import Commands
 
 _NO_MAP = "no map yet"
+# A submenu, the menu it stands in, and the action it stands before.
+SUBMENUS = (("Views", "View", "manage_views"),)
 MENUS = ("File", "Edit", "View", "Model", "Map", "Labels", "Window", "Help")
 
 
@@ -44,6 +46,13 @@ class Action:
     needs: str = ""
 
 
+def _view_slot(number: int) -> Action:
+    """One of the first nine saved views, whose name it bears while there is one."""
+    return Action(
+        f"view_{number}", f"Saved view {number}", "Views", lambda c: c.views.go_to_place(number), f"Ctrl+Alt+{number}"
+    )
+
+
 ACTIONS: tuple[Action, ...] = (
     Action("new", "New session", "File", lambda c: c.new_session(), "Ctrl+N", "session"),
     Action("open_session", "Open session…", "File", lambda c: c.open_session(), "Ctrl+Shift+O", "session"),
@@ -67,6 +76,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("zoom_out", "Zoom out", "View", lambda c: c.zoom(0.8), "Ctrl+-", "zoom"),
     Action("fit", "Fit", "View", lambda c: c.fit(), "Ctrl+0", "zoom", tip="Show the whole map"),
     Action("command_palette", "Command palette", "View", lambda c: c.command_palette(), "Ctrl+K", "palette"),
+    Action("save_view", "Save this view…", "View", lambda c: c.views.save(), "Ctrl+Shift+D", "views", needs=_NO_MAP),
+    Action("manage_views", "Manage views…", "View", lambda c: c.views.manage(), "", "views", needs="no view saved"),
     Action("theme_system", "Theme of the system", "View", lambda c: c.choose_theme("system"), "", "theme", choice=True),
     Action("theme_dark", "Dark theme", "View", lambda c: c.choose_theme("dark"), "", "theme", choice=True),
     Action("theme_light", "Light theme", "View", lambda c: c.choose_theme("light"), "", "theme", choice=True),
@@ -131,6 +142,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("former_sets", "Former sets of names…", "Labels", lambda c: c.labels.former_sets(), "Ctrl+Shift+H", "sets"),
     Action("about_map", "What am I looking at?", "Help", lambda c: c.explain(), "F1", "help"),
     Action("shortcuts", "Keyboard shortcuts", "Help", lambda c: c.show_shortcuts(), "Ctrl+/", "help"),
+    *(_view_slot(number) for number in range(1, 10)),
     Action("about", "About KiruViz", "Help", lambda c: c.about(), "", "about"),
 )
 
@@ -183,4 +195,9 @@ class ActionSet:
                 group = spec.group
                 menu.addAction(self._actions[spec.name])
             bar.addMenu(menu)
+        for name, parent, before in SUBMENUS:
+            menu = QMenu(name, bar)
+            menu.addActions([self._actions[spec.name] for spec in ACTIONS if spec.menu == name])
+            menus[parent].insertMenu(self._actions[before], menu)
+            menus[name] = menu
         return menus

@@ -18,7 +18,7 @@ from kiruviz.space import display_name
 from kiruviz.tasks.spaces import TokenPiece
 from kiruviz.ui.finding import LongIndex
 from kiruviz.ui.keys import key_pressed, keymap
-from kiruviz.ui.palette_entries import Entry, Group, Shelf, action_entries, cluster_entries, row_entry
+from kiruviz.ui.palette_entries import Entry, Group, Shelf, action_entries, cluster_entries, row_entry, view_entries
 from kiruviz.ui.palette_list import NOTHING, PaletteList, PaletteModel
 from kiruviz.ui.widgets.basics import hairline, label
 
@@ -220,6 +220,7 @@ class CommandPalette(QWidget):
         clusters = cluster_entries(labels, ground, commands.go_to_cluster) if labels is not None else []
         self._shelves = [
             Shelf("ACTIONS", action_entries(window.menus, "command_palette")),
+            Shelf("SAVED VIEWS", view_entries(commands.views.listed(), commands.views.go_to)),
             Shelf("CLUSTERS", clusters),
         ]
         if self._record is not window.document.record:

@@ -22,6 +22,7 @@ from kiruviz.ui.keys import how, tipped
 from kiruviz.ui.label_commands import LabelCommands
 from kiruviz.ui.recoloring import recolor
 from kiruviz.ui.theme import ThemeChoice
+from kiruviz.ui.views import ViewCommands
 
 if TYPE_CHECKING:
     from kiruviz.ui.map.canvas import Tool
@@ -39,6 +40,7 @@ class Commands:
     def __init__(self, window: MainWindow) -> None:
         self._window = window
         self.labels: LabelCommands = LabelCommands(window)
+        self.views: ViewCommands = ViewCommands(window)
 
     # File
 

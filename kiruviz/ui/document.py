@@ -19,7 +19,7 @@ from kiruviz.analysis.effect import Effect
 from kiruviz.analysis.evidence import Evidence
 from kiruviz.analysis.grouping import ClusterSpec
 from kiruviz.session.labels import Cluster, LabelSet
-from kiruviz.session.records import PackedSpace, SpaceRecord
+from kiruviz.session.records import PackedSpace, ProjectionRecord, SpaceRecord
 from kiruviz.session.store import Session
 from kiruviz.tasks.label_join import ImportPlan
 from kiruviz.tasks.maps import ClusterOutcome, ProjectionOutcome
@@ -107,10 +107,10 @@ class Document(QObject):
         self._follow_labels()
 
     def close(self) -> None:
-        """Close the session; an untitled one in which nothing was done leaves no file."""
+        """Close the session; an untitled one in which nothing was done or saved leaves no file."""
         if self.session is None:
             return
-        if self.session.is_untitled and not self.session.edits:
+        if self.session.is_untitled and not self.session.edits and not self.session.saved_views:
             self.session.discard()
         else:
             self.session.close()
@@ -146,6 +146,16 @@ class Document(QObject):
         self.coords = outcome.coords
         self.projection = (outcome.method, outcome.params)
         self.projection_note = outcome.note
+        self.coords_changed.emit(True)
+
+    def show_projection(self, kept: ProjectionRecord) -> None:
+        """Places of before; being shown, they are the latest again, which exports draw."""
+        assert self.session is not None
+        assert self.space_id is not None
+        self.session.add_projection(self.space_id, kept.method, kept.params, kept.coords)
+        self.coords = kept.coords
+        self.projection = (kept.method, kept.params)
+        self.projection_note = ""
         self.coords_changed.emit(True)
 
     def set_clusters(self, outcome: ClusterOutcome) -> None:
@@ -299,7 +309,13 @@ class Document(QObject):
         if session is None:
             return
         space_id = session.labels.space_id if session.labels is not None else session.view("space_id")
-        if space_id is None or space_id == self.space_id:
+        if space_id is not None:
+            self.show_kept(space_id)
+
+    def show_kept(self, space_id: int) -> None:
+        """Show rows that the session holds, where they stand, and their labels if those are the current ones."""
+        session = self.session
+        if session is None or space_id == self.space_id:
             return
         self.space_id = space_id
         session.set_view("space_id", space_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from PySide6.QtGui import QAction, QKeySequence
@@ -13,11 +14,11 @@ from kiruviz.palette import Ground, cluster_color, neutral_color
 from kiruviz.session.labels import Cluster, LabelSet
 from kiruviz.session.records import SpaceRecord
 from kiruviz.space import display_name
-from kiruviz.ui.actions import ACTIONS
+from kiruviz.ui.actions import ACTIONS, MENUS
 from kiruviz.ui.finding import SCATTERED, WORD, TextIndex, top
 
-# Menus with this name list things that the palette offers by itself.
-LISTED_APART = "listed apart"
+# Menus of things that the palette offers by itself.
+_LISTED_APART = ("Views",)
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,8 @@ def action_entries(menus: Mapping[str, QMenu], but: str) -> list[Entry]:
     """Everything that stands in the menus, in their order, but one action."""
     needs = {spec.name: spec.needs for spec in ACTIONS}
     found = []
-    for title, menu in menus.items():
-        for path, action in _actions(menu, title):
+    for title in MENUS:
+        for path, action in _actions(menus[title], title):
             name = action.objectName()
             text = _caption(action)
             if name == but or not action.isVisible() or not text:
@@ -76,7 +77,7 @@ def _actions(menu: QMenu, path: str) -> Iterator[tuple[str, QAction]]:
     for action in menu.actions():
         below = action.menu()
         if isinstance(below, QMenu):
-            if below.objectName() != LISTED_APART:
+            if below.title() not in _LISTED_APART:
                 yield from _actions(below, f"{path} › {_caption(action)}")
         elif not action.isSeparator():
             yield path, action
@@ -104,6 +105,14 @@ def _cluster_entry(c: Cluster, set_id: int, size: int, ground: Ground, go: Calla
         color=neutral_color(ground) if resists else cluster_color(c.color, ground),
         ring=resists,
     )
+
+
+def view_entries(views: Sequence[tuple[str, str, str]], go: Callable[[str], object]) -> list[Entry]:
+    """Saved views: name, what they show, key."""
+    return [
+        Entry(f"view:{name}", name, partial(go, name), shows, f"view {name}", shortcut)
+        for name, shows, shortcut in views
+    ]
 
 
 def row_entry(record: SpaceRecord, labels: LabelSet | None, row: int, go: Callable[[int], object]) -> Entry:

@@ -175,6 +175,9 @@ class MainWindow(QMainWindow):
         self.runner.job_started.connect(self.strip.watch)
         conductor.failed.connect(self.show_error)
         conductor.told.connect(self.tell)
+        for signal in (document.session_changed, document.space_changed):
+            signal.connect(self.commands.views.refresh)
+        document.coords_changed.connect(self.commands.views.places_changed)
         conductor.names_moved.connect(self.commands.labels.offer_report)
         self.clusters_pane.report_wanted.connect(self.commands.labels.report)
         self.model_pane.open_wanted.connect(self.commands.open_model_folder)

@@ -131,15 +131,23 @@ class MapCanvas(QWidget):
         self._touched = True
         self._fly(Viewport(float(middle[0]), float(middle[1]), scale, self.view.width, self.view.height))
 
+    def fly_to_rectangle(self, rectangle: tuple[float, float, float, float]) -> None:
+        """Go to the data rectangle x0, y0, x1, y1, as far as the canvas's shape allows."""
+        self._touched = True
+        self._fly(self._view_of(rectangle))
+
     def zoom(self, factor: float) -> None:
         """Zoom about the middle of the canvas."""
         self._look(self.view.zoomed(factor, self.width() / 2, self.height() / 2))
 
     def set_view_rectangle(self, rectangle: tuple[float, float, float, float]) -> None:
         """Show the data rectangle x0, y0, x1, y1, as far as the canvas's shape allows."""
+        self._look(self._view_of(rectangle))
+
+    def _view_of(self, rectangle: tuple[float, float, float, float]) -> Viewport:
         x0, y0, x1, y1 = rectangle
         scale = min(self.width() / max(x1 - x0, 1e-9), self.height() / max(y1 - y0, 1e-9))
-        self._look(Viewport((x0 + x1) / 2, (y0 + y1) / 2, scale, self.width(), self.height()))
+        return Viewport((x0 + x1) / 2, (y0 + y1) / 2, scale, self.width(), self.height())
 
     @property
     def is_whole(self) -> bool:
