@@ -12,7 +12,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
-from kiruviz.figures.spec import FigureSpec
 from kiruviz.progress import Silent
 from kiruviz.session.recover import find_untitled
 from kiruviz.session.store import Session
@@ -343,5 +342,5 @@ def test_a_view_is_exported_on_its_own_rows(opened: Open, tmp_path: Path) -> Non
         assert found.labels is not None
         assert found.labels.space_id == found.projection.space_id
         assert len(exports.read_map(session)[0].record) == 12
-    out = exports.export_figure(Silent(), str(path), str(tmp_path / "a.svg"), FigureSpec(), view_name="everyday")
-    assert Path(out).stat().st_size > 10_000
+    exports.export(Silent(), exports.ExportOrder(path, view="everyday", figure=tmp_path / "a.svg"))
+    assert "Everyday words (200)" in (tmp_path / "a.svg").read_text(encoding="utf-8")
