@@ -235,10 +235,11 @@ def export_figure(
     spec: FigureSpec,
     view: MapView | None = None,
     overwrite: bool = False,
+    view_name: str | None = None,
 ) -> str:
     """Write the session's map as PNG, SVG or PDF, by default as it was last looked at; the path written."""
     progress.report(None, "Drawing the figure")
-    return str(map_figure.save(_picture(session_path, view), spec, Path(out), overwrite))
+    return str(map_figure.save(_picture(session_path, view, view_name), spec, Path(out), overwrite))
 
 
 def preview_figure(progress: Progress, session_path: str, spec: FigureSpec, view: MapView, width: int) -> Preview:
@@ -266,17 +267,20 @@ def figure_fonts(progress: Progress) -> tuple[str, ...]:
     return fonts.installed()
 
 
-def _picture(session_path: str, view: MapView | None) -> MapPicture:
+def _picture(session_path: str, view: MapView | None, view_name: str | None = None) -> MapPicture:
+    """The map of the session, or the one that its saved view is of, looked at as in `view`."""
     with Session.open_readonly(session_path) as session:
-        found, kept = read_map(session)
+        found, kept = read_map(session, view_name)
     return picture(found, view if view is not None else kept)
 
 
-def export_table(progress: Progress, session_path: str, out: str, overwrite: bool = False) -> str:
+def export_table(
+    progress: Progress, session_path: str, out: str, overwrite: bool = False, view_name: str | None = None
+) -> str:
     """Write one row a word, as CSV or Parquet; the path written."""
     progress.report(None, "Writing the table")
     with Session.open_readonly(session_path) as session:
-        found, _ = read_map(session)
+        found, _ = read_map(session, view_name)
     record, labels = found.record, found.labels
     columns = tables.map_table(
         record.row_ids,
@@ -289,11 +293,13 @@ def export_table(progress: Progress, session_path: str, out: str, overwrite: boo
     return str(tables.write_table(Path(out), columns, overwrite))
 
 
-def export_labels(progress: Progress, session_path: str, out: str, overwrite: bool = False) -> str:
+def export_labels(
+    progress: Progress, session_path: str, out: str, overwrite: bool = False, view_name: str | None = None
+) -> str:
     """Write the labels with their members, as CSV, JSON or a page to print; the path written."""
     progress.report(None, "Writing the labels")
     with Session.open_readonly(session_path) as session:
-        found, _ = read_map(session)
+        found, _ = read_map(session, view_name)
     if found.labels is None:
         raise UserError(f"{session_path} has no clusters yet, so there are no labels to write.")
     labels = labels_to_write(found.record, found.labels, recipe_lines(found))
@@ -359,9 +365,9 @@ def export(progress: Progress, order: ExportOrder) -> Exported:
     if order.figure:
         view = replace(view, rectangle=None) if order.whole else view
         spec = replace(spec, **order.changes)
-        written.append(export_figure(progress, path, str(order.figure), spec, view, order.overwrite))
+        written.append(export_figure(progress, path, str(order.figure), spec, view, order.overwrite, order.view))
     if order.table:
-        written.append(export_table(progress, path, str(order.table), order.overwrite))
+        written.append(export_table(progress, path, str(order.table), order.overwrite, order.view))
     if order.labels:
-        written.append(export_labels(progress, path, str(order.labels), order.overwrite))
+        written.append(export_labels(progress, path, str(order.labels), order.overwrite, order.view))
     return Exported(tuple(written))

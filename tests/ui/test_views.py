@@ -342,5 +342,8 @@ def test_a_view_is_exported_on_its_own_rows(opened: Open, tmp_path: Path) -> Non
         assert found.labels is not None
         assert found.labels.space_id == found.projection.space_id
         assert len(exports.read_map(session)[0].record) == 12
-    exports.export(Silent(), exports.ExportOrder(path, view="everyday", figure=tmp_path / "a.svg"))
+    exports.export(
+        Silent(), exports.ExportOrder(path, view="everyday", figure=tmp_path / "a.svg", table=tmp_path / "a.csv")
+    )
+    assert len((tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()) == 201
     assert "Everyday words (200)" in (tmp_path / "a.svg").read_text(encoding="utf-8")
