@@ -21,6 +21,7 @@ _FIXED_ROWS = (
     ("Members", "Move the checked; set them aside; show the row", "M, Del, Enter"),
     ("Labels", "Name the cluster; keep the name and go on", "Enter"),
     ("Labels", "Leave the name; let a lasso go", "Esc"),
+    ("Labels", "In the list of members: check, move, set aside", "Space, M, Del"),
     ("Map", "Add to the lasso, take away from it", "Shift+drag, Alt+drag"),
     ("Map", "Zoom", "Scroll, double click"),
     ("Edit", "Next match, previous match", "Enter, Shift+Enter"),
