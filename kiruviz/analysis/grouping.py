@@ -188,6 +188,15 @@ class ClusterSpec:
             changed["distance_threshold"] = None
         return replace(self, params=replace(self.params, **changed))
 
+    def thinned(self, share: float) -> ClusterSpec:
+        """The same density where only a share of the rows is there: HDBSCAN counts as many fewer rows."""
+        if not isinstance(self.params, HdbscanParams):
+            return self
+        params, samples = self.params, self.params.min_samples
+        size = max(2, round(share * params.min_cluster_size))
+        fewer = None if samples is None else max(1, round(share * samples))
+        return replace(self, params=replace(params, min_cluster_size=size, min_samples=fewer))
+
     def fitted(self, rows: int) -> ClusterSpec:
         """With numbers that are larger than the rows brought down to them."""
         return replace(self, params=self.params.fitted(rows))

@@ -179,7 +179,7 @@ def cluster_stability(
         return {}
 
     def regroup(some: npt.NDArray[np.float32]) -> Assignment:
-        return clusterers.assign(some, spec.fitted(len(some)), progress)
+        return clusterers.assign(some, spec.thinned(len(some) / len(rows)).fitted(len(some)), progress)
 
     return subset_agreement(rows, assignment, regroup, draws, progress=progress)
 

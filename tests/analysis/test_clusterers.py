@@ -239,6 +239,13 @@ def test_numbers_larger_than_the_rows_are_brought_down() -> None:
         assert spec.fitted(130).value == 130
 
 
+def test_a_share_of_the_rows_is_counted_as_dense_by_a_share_of_them() -> None:
+    spec = cluster_spec("hdbscan", min_cluster_size=5, min_samples=10).thinned(0.8)
+    assert spec == cluster_spec("hdbscan", min_cluster_size=4, min_samples=8)
+    assert cluster_spec("hdbscan", min_cluster_size=2).thinned(0.1).value == 2
+    assert cluster_spec("agglomerative", k=5).thinned(0.8) == cluster_spec("agglomerative", k=5)
+
+
 # Stability from part of the rows
 
 

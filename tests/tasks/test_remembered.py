@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kiruviz.analysis.grouping import ClusterSpec, KMeansParams
+from kiruviz.analysis.grouping import ClusterSpec, KMeansParams, cluster_spec
+from kiruviz.errors import UserError
 from kiruviz.paths import cache_dir
 from kiruviz.progress import Silent
 from kiruviz.space import Recipe, Rows, Transform
@@ -69,3 +70,29 @@ def test_the_cache_keeps_the_newest_and_stays_small(recipe):
     newest = memory.recall("test", recipe, ClusterSpec(KMeansParams(seed=memory._MOST_FILES + 4)).stored())
     assert newest is not None
     np.testing.assert_array_equal(newest["values"], np.arange(3))
+
+
+@pytest.mark.parametrize("method", ["hdbscan", "agglomerative"])
+def test_every_method_is_recalled_by_its_own_parameters(recipe, method):
+    spec = cluster_spec(method, "cosine")
+    grouped = remembered.cluster(Silent(), recipe, spec)
+    again = known(recipe, spec).clusters
+    assert again is not None
+    np.testing.assert_array_equal(again.assignment, grouped.assignment)
+    assert known(recipe, cluster_spec(method, "euclidean")).clusters is None
+    assert known(recipe, spec.with_value(3)).clusters is None
+
+
+def test_evocs_layers_once_found_serve_every_choice_of_one(recipe):
+    spec = cluster_spec("evoc", n_neighbors=5)
+    fine = np.arange(len(WORDS), dtype=np.int32) // 3
+    layers = np.stack([np.where(fine == 0, -1, fine // 2), fine])
+    memory.keep("evoc-layers", recipe, spec.stored(), {"labels": layers, "chosen": np.array(2)})
+    for layer, labels in ((1, layers[0]), (2, layers[1]), (None, layers[1])):
+        chosen = replace(spec, params=replace(spec.params, layer=layer))
+        np.testing.assert_array_equal(remembered.cluster(Silent(), recipe, chosen).assignment, labels)
+    found = remembered.cluster_effect(Silent(), recipe, spec)
+    assert [(point.value, point.clusters, point.noise) for point in found.points] == [(1, 2, 0.25), (2, 4, 0.0)]
+    assert found.preferred == 2
+    with pytest.raises(UserError, match="EVoC found 2 layers"):
+        remembered.cluster(Silent(), recipe, spec.with_value(3))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kiruviz.analysis.grouping import ClusterSpec, KMeansParams
+from kiruviz.analysis.grouping import ClusterSpec, KMeansParams, cluster_spec
 from kiruviz.progress import Silent
 from kiruviz.space import METRICS, Filters, Metric, Recipe, Rows, Transform
 from kiruviz.tasks import maps, spaces
@@ -43,6 +43,38 @@ def test_clusters(recipe: Recipe) -> None:
     labels = run(clusters_snippet(recipe, record.row_ids, spec))["labels"]
 
     np.testing.assert_array_equal(labels, outcome.assignment)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        cluster_spec("kmeans", k=4, n_init=2),
+        cluster_spec("hdbscan", min_cluster_size=2, min_samples=1),
+        cluster_spec("hdbscan", min_cluster_size=3, cluster_selection_method="leaf"),
+        cluster_spec("agglomerative", k=5, linkage="average"),
+        cluster_spec("agglomerative", distance_threshold=1.0),
+    ],
+    ids=str,
+)
+def test_clusters_of_every_method(everyday: Recipe, spec: ClusterSpec, metric: Any) -> None:
+    record = spaces.build_space(Silent(), everyday)
+    spec = replace(spec, metric=metric)
+    outcome = maps.cluster(Silent(), everyday, spec)
+
+    labels = run(clusters_snippet(everyday, record.row_ids, spec))["labels"]
+
+    np.testing.assert_array_equal(labels, outcome.assignment)
+
+
+@pytest.mark.slow
+def test_evocs_clusters(everyday: Recipe) -> None:
+    record = spaces.build_space(Silent(), everyday)
+    for layer in (None, 2):
+        spec = cluster_spec("evoc", layer=layer)
+        outcome = maps.cluster(Silent(), everyday, spec)
+        labels = run(clusters_snippet(everyday, record.row_ids, spec))["labels"]
+        np.testing.assert_array_equal(labels, outcome.assignment)
 
 
 def test_pca(recipe: Recipe) -> None:

@@ -110,7 +110,10 @@ class GroupingPane(QWidget):
         box.addWidget(section)
         self.method = Choice([(name, TITLES[name]) for name in METHODS], "Method of the clusters")
         self.metric_choice = Choice(_METRICS, "Metric of the clusters")
-        section.body.addLayout(row(self.method, self.metric_choice))
+        choices = row(self.method, self.metric_choice)
+        choices.setStretch(0, 4)  # “Agglomerative” is the longest
+        choices.setStretch(1, 3)
+        section.body.addLayout(choices)
         self.meaning = label("", "small", wrap=True)
         section.add(self.meaning)
         section.add(self._build_fields(main=True))
