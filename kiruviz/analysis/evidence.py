@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kiruviz.analysis.traits import shared_traits
+from kiruviz.analysis.suggestions import Suggestion, suggestions
+from kiruviz.analysis.traits import Trait, Traits, WordList
 from kiruviz.progress import Progress, Silent
 
 Float64Array = npt.NDArray[np.float64]
@@ -33,20 +34,23 @@ class Evidence:
         Positions of the rows nearest the centroid, nearest first.
     edge : tuple of int
         Positions of the rows most nearly in another cluster, most doubtful first.
-    traits : tuple of str
-        Plain facts that its members share.
+    traits : tuple of Trait
+        What its members share beyond chance, most telling first.
     next_clusters : tuple of (int, float)
         Nearest other clusters and the Euclidean distance between the centroids.
     silhouette : float or None
         Mean silhouette of (a sample of) its rows; None where undefined.
+    suggestions : tuple of Suggestion
+        Names it could be given, best first.
     """
 
     size: int
     nearest: tuple[int, ...]
     edge: tuple[int, ...]
-    traits: tuple[str, ...]
+    traits: tuple[Trait, ...]
     next_clusters: tuple[tuple[int, float], ...]
     silhouette: float | None
+    suggestions: tuple[Suggestion, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +105,7 @@ def centroids(vectors: npt.ArrayLike, labels: npt.ArrayLike, clusters: Sequence[
     return np.stack([rows[groups == c].mean(axis=0, dtype=np.float64) for c in clusters])
 
 
-def nearest_clusters(centers: npt.ArrayLike, cluster: int, count: int = 3) -> list[tuple[int, float]]:
+def nearest_clusters(centers: npt.ArrayLike, cluster: int, count: int = 4) -> list[tuple[int, float]]:
     """Other clusters by the Euclidean distance of their centroids.
 
     Parameters
@@ -165,6 +169,7 @@ def summary(
     count: int = 10,
     seed: int = 0,
     progress: Progress | None = None,
+    lists: Sequence[WordList] = (),
 ) -> dict[int, Evidence]:
     """Evidence for every cluster at once.
 
@@ -181,6 +186,8 @@ def summary(
     seed : int
         Seed of the silhouette's sample.
     progress : Progress, optional
+    lists : sequence of WordList
+        By which words are known as months, prepositions and the like.
 
     Returns
     -------
@@ -195,26 +202,21 @@ def summary(
     centers = centroids(rows, groups, ids)
     distances = _distances(rows, groups, ids, centers, progress)
     silhouettes = cluster_silhouettes(rows, groups, seed=seed)
+    traits = Traits(names, kinds, scripts, zipf, lists)
     out: dict[int, Evidence] = {}
     for row, cluster in enumerate(ids):
         progress.check()
         members = np.flatnonzero(groups == cluster)
-        at = members.tolist()
         order = members[np.argsort(distances.own[members], kind="stable")[:count]]
+        shared = traits.of(members)
         out[cluster] = Evidence(
             size=len(members),
             nearest=tuple(order.tolist()),
             edge=tuple(_edge(distances, members, len(ids), count).tolist()),
-            traits=tuple(
-                shared_traits(
-                    [names[i] for i in at],
-                    None if kinds is None else [str(kinds[i]) for i in at],
-                    None if scripts is None else [str(scripts[i]) for i in at],
-                    None if zipf is None else np.asarray(zipf)[members],
-                )
-            ),
+            traits=shared,
             next_clusters=tuple((ids[i], d) for i, d in nearest_clusters(centers, row)),
             silhouette=silhouettes[cluster],
+            suggestions=suggestions(shared, [names[i] for i in order.tolist()]),
         )
     return out
 

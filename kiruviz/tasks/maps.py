@@ -21,6 +21,7 @@ from kiruviz.analysis.grouping import (
 from kiruviz.analysis.row_match import RowNames
 from kiruviz.analysis.stability import seed_agreement, subset_agreement
 from kiruviz.errors import UserError
+from kiruviz.models.word_lists import word_lists
 from kiruviz.progress import Progress
 from kiruviz.space import Recipe
 from kiruviz.tasks.carrying import Carriage, FormerLabels, names_onto
@@ -160,6 +161,7 @@ def describe_clusters(
         columns["script"],
         columns["zipf"],
         progress=progress,
+        lists=word_lists(),
     )
 
 

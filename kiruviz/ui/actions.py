@@ -30,6 +30,7 @@ class Action:
     key        its shortcut in Qt's portable notation; `label_key` ones work where clusters or the map have the focus
     also       a fixed key of the panes that does the same, for the menu to show
     needs      what is missing where the action is not possible now
+    submenu    a menu inside the menu that it stands in, with others of its group
     group      actions of one group stand together; of those that are a `choice` one is checked
     """
 
@@ -44,6 +45,7 @@ class Action:
     tip: str = ""
     also: str = ""
     needs: str = ""
+    submenu: str = ""
 
 
 def _view_slot(number: int) -> Action:
@@ -120,6 +122,18 @@ ACTIONS: tuple[Action, ...] = (
     Action("next_unnamed", "Next unnamed", "Labels", lambda c: c.next_unnamed(), "N", "next", label_key=True),
     Action("previous_cluster", "Previous cluster", "Labels", lambda c: c.step_cluster(-1), "Alt+Up", "next"),
     Action("next_cluster", "Next cluster", "Labels", lambda c: c.step_cluster(1), "Alt+Down", "next"),
+    *(
+        Action(
+            f"suggestion_{n}",
+            f"Suggestion {n}",
+            "Labels",
+            lambda c, n=n: c.take_suggestion(n),  # type: ignore[misc]
+            f"Alt+{n}",
+            "suggest",
+            submenu="Take a suggestion",
+        )
+        for n in range(1, 6)
+    ),
     Action("members", "List the members", "Labels", lambda c: c.list_members(), "L", "next", label_key=True),
     Action("sure_1", "Confidence 1", "Labels", lambda c: c.set_confidence(1), "1", "sure", label_key=True),
     Action("sure_2", "Confidence 2", "Labels", lambda c: c.set_confidence(2), "2", "sure", label_key=True),
@@ -189,11 +203,14 @@ class ActionSet:
         menus = {name: QMenu(name, bar) for name in MENUS}
         for name, menu in menus.items():
             group = None
+            inner: QMenu | None = None
             for spec in (spec for spec in ACTIONS if spec.menu == name):
                 if group is not None and spec.group != group:
                     menu.addSeparator()
+                if spec.submenu and spec.group != group:
+                    inner = menu.addMenu(spec.submenu)
                 group = spec.group
-                menu.addAction(self._actions[spec.name])
+                (inner if spec.submenu and inner is not None else menu).addAction(self._actions[spec.name])
             bar.addMenu(menu)
         for name, parent, before in SUBMENUS:
             menu = QMenu(name, bar)

@@ -290,6 +290,11 @@ class Commands:
         self._window.document.select_cluster(cluster_id)
         self._window.map_pane.select_rows_shown()
 
+    def take_suggestion(self, number: int) -> None:
+        """Name the selected cluster as its suggestion of that number says."""
+        if not self._window.this_cluster.take(number):
+            self._window.tell(f"There is no suggestion {number} for this cluster.")
+
     def list_members(self) -> None:
         """Go to the list of the selected cluster's members."""
         self._window.docks.show("members")

@@ -171,6 +171,7 @@ class Conductor(QObject):
             "effect",
             "split",
             "members",
+            "former",
         ):
             self.runner.cancel(key)
 
@@ -390,7 +391,10 @@ class Conductor(QObject):
     def describe(self) -> None:
         """Evidence for the clusters; for few rows also stability and the effect of the clusterer's parameter."""
         document = self.document
-        if document.labels is None or document.record is None or self.info is None:
+        if document.labels is None or document.record is None:
+            return
+        self._look_for_former_names()
+        if self.info is None:
             return
         recipe, assignment, spec = document.record.recipe, document.labels.assignment, document.cluster_spec
         metric = spec.metric if spec is not None else "euclidean"
@@ -450,6 +454,15 @@ class Conductor(QObject):
     def _effect_found(self, recipe: Recipe, found: Effect) -> None:
         if self._shown(recipe):
             self.document.set_effect(found)
+
+    def _look_for_former_names(self) -> None:
+        """Names of former sets to suggest; they are in the session, so the model need not be there."""
+        session = self.document.session
+        if session is not None and len(session.label_sets()) > 1:
+            job = self.runner.start(
+                "analysis", "Former names", lists.former_names, str(session.path), key="former", quiet=True
+            )
+            job.succeeded.connect(self.document.set_former_names)
 
     def write_members(self, columns: dict[str, list[Any]], path: Path) -> Job:
         """Write a list of members as CSV or Parquet, in place of what is there (the dialog has asked)."""

@@ -33,8 +33,8 @@ class Docks:
                 window.tabifyDockWidget(self.by_name[spec.beside], dock)
         docks = self.by_name
         window.resizeDocks([docks["setup"], docks["clusters"]], [LEFT_WIDTH, RIGHT_WIDTH], Qt.Orientation.Horizontal)
-        window.resizeDocks([docks["clusters"], docks["members"]], [520, 300], Qt.Orientation.Vertical)
-        docks["members"].raise_()
+        window.resizeDocks([docks["clusters"], docks["evidence"]], [350, 350], Qt.Orientation.Vertical)
+        docks["evidence"].raise_()
         for bar in window.findChildren(QTabBar):
             bar.setAccessibleName("Lists")
 
@@ -44,21 +44,21 @@ class Docks:
         self.by_name[name].raise_()
 
     def follow_selection(self) -> None:
-        """A point that is chosen shows its neighbours; another cluster lists its members. Whoever works in the
-        list of members keeps it."""
+        """A point that is chosen shows its neighbours, and another cluster then its evidence. Whoever works in the
+        list of members, or keeps it in front, keeps it."""
         window = self._window
         before, self._looked_at = self._looked_at, (window.document.focus, window.document.cluster_id)
         focus, cluster_id = self._looked_at
         if window.members_pane.isAncestorOf(window.focusWidget() or window):
             return
+        neighbors = self.by_name["neighbors"]
         if focus is not None and focus != before[0]:
-            wanted = "neighbors"
+            neighbors.raise_()
         elif cluster_id is not None and cluster_id != before[1]:
-            wanted = "members"
-        else:
-            return
-        if not self.by_name[wanted].isHidden():
-            self.by_name[wanted].raise_()
+            in_front = not neighbors.widget().visibleRegion().isEmpty()
+            evidence = self.by_name["evidence"]
+            if in_front and evidence in window.tabifiedDockWidgets(neighbors):
+                evidence.raise_()
 
 
 def _make_dock(spec: DockSpec, panes: list[QWidget], parent: QWidget) -> QDockWidget:
@@ -94,7 +94,7 @@ class SnugScroll(QScrollArea):
         return self._content.sizeHint()
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(super().minimumSizeHint().width(), 150)
+        return QSize(super().minimumSizeHint().width(), min(150, self.sizeHint().height()))
 
 
 def _scrolling(panes: list[QWidget], title: str) -> QScrollArea:
@@ -110,5 +110,7 @@ def _scrolling(panes: list[QWidget], title: str) -> QScrollArea:
     area.setAccessibleName(title)
     area.setObjectName("panel")
     area.setWidgetResizable(True)
+    # Reached by Tab; but a click on what is in it must not take the keyboard away from a table or field.
+    area.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     return area

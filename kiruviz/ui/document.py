@@ -18,11 +18,13 @@ from kiruviz.analysis.coloring import colors_beside
 from kiruviz.analysis.effect import Effect
 from kiruviz.analysis.evidence import Evidence
 from kiruviz.analysis.grouping import ClusterSpec
+from kiruviz.analysis.suggestions import Suggestion
 from kiruviz.session.labels import Cluster, LabelSet
 from kiruviz.session.records import PackedSpace, ProjectionRecord, SpaceRecord
 from kiruviz.session.store import Session
 from kiruviz.tasks.label_join import ImportPlan
 from kiruviz.tasks.maps import ClusterOutcome, ProjectionOutcome
+from kiruviz.tasks.members import FormerNames
 
 Rows = npt.NDArray[np.int64]
 
@@ -66,6 +68,7 @@ class Document(QObject):
         self.stability: dict[int, float] = {}
         self.distances: npt.NDArray[np.float64] | None = None
         self.effects: dict[ClusterSpec, Effect] = {}
+        self.former_names: dict[int, tuple[Suggestion, ...]] = {}
 
     @property
     def labels(self) -> LabelSet | None:
@@ -217,6 +220,25 @@ class Document(QObject):
             self.effects[effect.spec] = effect
             self.effects_changed.emit()
 
+    def set_former_names(self, found: FormerNames | None) -> None:
+        """Names that overlapping clusters of former sets had, if they are of the present set."""
+        if found is not None and self.labels is not None and found.set_id == self.labels.set_id:
+            self.former_names = found.by_cluster
+            self.evidence_changed.emit()
+
+    def suggestions(self, cluster_id: int) -> list[Suggestion]:
+        """Names to suggest for a cluster: former ones first, then those its members speak for."""
+        found = self.evidence.get(cluster_id)
+        labels = self.labels
+        own = "" if labels is None or cluster_id not in labels.clusters else labels.clusters[cluster_id].name
+        seen = {own.casefold()}
+        out = []
+        for one in (*self.former_names.get(cluster_id, ()), *(found.suggestions if found is not None else ())):
+            if one.name.casefold() not in seen:
+                seen.add(one.name.casefold())
+                out.append(one)
+        return out
+
     def set_distances(self, distances: npt.NDArray[np.float64]) -> None:
         """(n,) distance of each row to the centroid of its cluster."""
         self.distances = distances
@@ -292,6 +314,7 @@ class Document(QObject):
             self.evidence = {}
             self.stability = {}
             self.distances = None
+            self.former_names = {}
             self.distances_changed.emit()
         self._follow_labels()
         if self.cluster is None:
@@ -348,3 +371,4 @@ class Document(QObject):
         self.stability = {}
         self.distances = None
         self.effects = {}
+        self.former_names = {}

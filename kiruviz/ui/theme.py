@@ -210,6 +210,7 @@ QPushButton[role="primary"] {{ background: {t.accent}; border-color: {t.accent};
   font-weight: 600; }}
 QPushButton[role="primary"]:disabled {{ background: {t.raised}; border-color: {t.line}; color: {t.muted}; }}
 QPushButton[role="primary"]:focus {{ border-color: {t.text}; }}
+QPushButton[role="chip"] {{ padding: 0; border-radius: 12px; min-height: 0; }}
 QPushButton[role="link"], QToolButton[role="link"] {{ background: transparent; border: none; color: {t.accent};
   padding: 2px 0; text-align: left; }}
 QPushButton[role="link"]:hover {{ text-decoration: underline; }}
@@ -228,9 +229,6 @@ QFrame#sheet {{ background: {t.panel}; border: 1px solid {t.line}; border-radius
 QTableView, QListView {{ background: transparent; border: none; outline: none; gridline-color: transparent;
   selection-background-color: {t.selected}; selection-color: {t.text}; }}
 QTableView::item {{ padding: 0 4px; border: none; }}
-QTableView::indicator {{ width: 13px; height: 13px; border: 1px solid {t.muted}; border-radius: 4px;
-  background: transparent; }}
-QTableView::indicator:checked {{ background: {t.accent}; border-color: {t.accent}; image: url({check}); }}
 QFrame#card QListWidget::item {{ padding: 4px; border-radius: 4px; }}
 QMainWindow > QTabBar {{ background: {t.panel}; border: none; qproperty-drawBase: 0; qproperty-elideMode: ElideNone; }}
 QMainWindow > QTabBar::tab {{ background: transparent; border: none; border-bottom: 2px solid transparent;

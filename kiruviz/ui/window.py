@@ -36,6 +36,7 @@ from kiruviz.ui.figure_subjects import MapSubject, Subject
 from kiruviz.ui.keys import keymap, tip_with_key
 from kiruviz.ui.panes.clusters import ClustersPane
 from kiruviz.ui.panes.drawing import DrawingPane
+from kiruviz.ui.panes.evidence import EvidencePane
 from kiruviz.ui.panes.map import MapPane, MapTools
 from kiruviz.ui.panes.members import MembersPane
 from kiruviz.ui.panes.model import ModelPane
@@ -98,6 +99,7 @@ class MainWindow(QMainWindow):
         self.drawing_pane = DrawingPane(document, conductor)
         self.clusters_pane = ClustersPane(document)
         self.this_cluster = ThisClusterPane(document)
+        self.evidence_pane = EvidencePane(document)
         self.members_pane = MembersPane(document, conductor)
         self.neighbors_pane = NeighborsPane(document, conductor)
         self.map_pane = MapPane(document, conductor, tools)
@@ -192,6 +194,8 @@ class MainWindow(QMainWindow):
         self.this_cluster.left.connect(self.clusters_pane.table.setFocus)
         self.this_cluster.resist_wanted.connect(self.commands.resist)
         self.map_pane.colored.connect(lambda by: self.actions_by_name[f"color_{by}"].setChecked(True))
+        self.evidence_pane.cluster_wanted.connect(self.commands.go_to_cluster)
+        self.evidence_pane.resist_wanted.connect(self.commands.resist)
         self.members_pane.row_wanted.connect(self._go_to_row)
         self.members_pane.left.connect(self.clusters_pane.table.setFocus)
         self.members_pane.told.connect(self.tell)
@@ -371,7 +375,14 @@ class MainWindow(QMainWindow):
         self.restoreState(self._default_state)
 
     def _apply_theme(self, theme: Theme) -> None:
-        for pane in (self.map_pane, self.clusters_pane, self.drawing_pane, self.members_pane, self.neighbors_pane):
+        for pane in (
+            self.map_pane,
+            self.clusters_pane,
+            self.drawing_pane,
+            self.evidence_pane,
+            self.members_pane,
+            self.neighbors_pane,
+        ):
             pane.set_theme(theme)
         self.actions_by_name[f"theme_{self.themes.choice}"].setChecked(True)
 

@@ -13,7 +13,6 @@ from kiruviz.analysis.evidence import (
     summary,
 )
 from kiruviz.analysis.quality import mean_random_cosine
-from kiruviz.analysis.traits import shared_traits
 from kiruviz.errors import UserError
 
 
@@ -93,7 +92,7 @@ def test_a_summary_says_of_each_cluster_what_the_single_questions_say(
         assert evidence.edge == tuple(edge_words(rows, labels, cluster, 4).tolist())
         assert {c for c, _ in evidence.next_clusters} == {0, 1, 2} - {cluster}
         assert evidence.silhouette == pytest.approx(cluster_silhouettes(rows, labels)[cluster])
-        assert "all start with a space" in evidence.traits
+        assert evidence.suggestions[-1].source == "nearest words"
 
 
 def test_cluster_numbers_may_have_gaps() -> None:
@@ -127,38 +126,6 @@ def test_the_summary_of_a_whole_vocabulary_is_quick() -> None:
     start = time.process_time()
     summary(rows, labels, names, names, names, rng.random(49_152))
     assert time.process_time() - start < 5
-
-
-@pytest.mark.parametrize(
-    ("names", "facts"),
-    [
-        ([" run", " walk", " swim"], ["all start with a space", "all are lower case"]),
-        (["Paris", "Rome", "Oslo", "berlin"], ["3 of 4 are capitalised"]),
-        (["NATO", "UN", "EU"], ["all are in capitals"]),
-        (["12", "7.5", "1,000"], ["all are numbers"]),
-        ([",", "--", "?!"], ["all are punctuation"]),
-        (["a", "b", "C", "d"], ["3 of 4 are lower case", "all are single characters"]),
-        (
-            ["baker", "miller", "farmer", "king", "queen", "duke", "earl", "lord", "writer", "knight"],
-            ["all are lower case", "4 of 10 end in -er"],
-        ),
-        (["undo", "unfair", "unkind"], ["all are lower case", "all begin with un-"]),
-        (["dog", "Paris", "12", "?"], []),
-        (["\n", " ", "\t"], []),
-        (["alone"], []),
-        ([], []),
-    ],
-)
-def test_shared_traits_are_plain_facts(names: list[str], facts: list[str]) -> None:
-    assert shared_traits(names) == facts
-
-
-def test_kind_script_and_frequency_are_told_where_they_say_something() -> None:
-    names = ["да", "нет", "мир"]
-    facts = shared_traits(names, ["word", "word", "piece"], ["Cyrillic"] * 3, [6.2, 6.0, np.nan])
-    assert facts == ["all are lower case", "all are Cyrillic script", "mostly very common words (median Zipf 6.1)"]
-    assert shared_traits(["un", "Ly"], ["piece"] * 2, ["Latin"] * 2, [np.nan] * 2) == ["all are of the kind piece"]
-    assert "mostly rare words (median Zipf 1.5)" in shared_traits(["xu", "yu"], zipf=[1.0, 2.0])
 
 
 def test_random_pairs_have_the_mean_cosine_of_all_pairs() -> None:

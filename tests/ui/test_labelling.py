@@ -280,10 +280,13 @@ def test_a_name_stays_on_screen_when_labels_change_while_it_is_typed(window: Mai
 
 def test_the_selected_cluster_shows_its_evidence(window: MainWindow) -> None:
     wait_until(lambda: 0 in window.document.evidence, "evidence")
-    pane = window.this_cluster
-    assert pane.nearest.isVisible()
-    assert pane.nearest.text().startswith("Nearest  ")
-    assert "Silhouette" in pane.facts.text()
+    pane, found = window.evidence_pane, window.document.evidence[0]
+    record = window.document.record
+    assert record is not None
+    assert not pane.nearest.visibleRegion().isEmpty()
+    assert pane.nearest.text().split(", ")[:2] == [record.names[i].strip() for i in found.nearest[:2]]
+    assert pane.shared.texts == [trait.text for trait in found.traits]
+    assert pane.figures.text().startswith("silhouette .")
 
 
 def test_focus_is_never_lost_while_labelling(window: MainWindow) -> None:

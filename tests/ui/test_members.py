@@ -13,13 +13,13 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog, QScrollBar
 
 from kiruviz.session.records import SpaceRecord
 from kiruviz.space import Recipe
 from kiruviz.ui.app import spare_start_up_objects
-from kiruviz.ui.panes.members import MembersTable
 from kiruviz.ui.panes.members_model import DISTANCE, WORD, ZIPF, MembersModel
+from kiruviz.ui.panes.members_table import MembersTable
 from kiruviz.ui.theme import ThemeKeeper
 from kiruviz.ui.window import MainWindow
 from tests.ui import driving
@@ -241,14 +241,19 @@ def test_enter_shows_the_row_on_the_map_and_its_neighbours(window: MainWindow, q
 
 
 @keeps_running
-def test_a_point_that_is_clicked_brings_its_neighbours_to_the_front_and_a_cluster_its_members(
+def test_a_point_that_is_clicked_brings_its_neighbours_to_the_front_and_a_cluster_its_evidence(
     window: MainWindow, qtbot: object
 ) -> None:
     window.clusters_pane.table.setFocus()
     window.document.set_focus(5)
-    wait_until(lambda: window.members_pane.visibleRegion().isEmpty(), "neighbours in front", 5)
+    wait_until(lambda: not window.neighbors_pane.visibleRegion().isEmpty(), "neighbours in front", 5)
     press_focus(Key.Key_Down)
+    wait_until(lambda: not window.evidence_pane.visibleRegion().isEmpty(), "evidence in front", 5)
+    press_focus("l")
     wait_until(lambda: not window.members_pane.visibleRegion().isEmpty(), "members in front", 5)
+    window.clusters_pane.table.setFocus()
+    press_focus(Key.Key_Down)
+    assert not window.members_pane.visibleRegion().isEmpty()
     window.document.set_focus(None)
 
 
@@ -320,6 +325,8 @@ def test_the_labelling_keys_work_in_the_list_too(window: MainWindow, qtbot: obje
 
 ROWS, MEMBERS = 49_152, 20_000
 STEPS = 200
+SMOOTH_MS = 16  # a step of scrolling
+TRIES = 5
 
 
 def milliseconds(do: Callable[[], object]) -> float:
@@ -329,7 +336,12 @@ def milliseconds(do: Callable[[], object]) -> float:
     return 1000 * (time.thread_time() - start)
 
 
-def best(do: Callable[[], object], tries: int = 5) -> float:
+def stop(bar: QScrollBar, step: int) -> int:
+    """Where a step of scrolling goes: one of the wheel, or a jump."""
+    return bar.maximum() * step // STEPS if step % 2 else min(bar.value() + 78, bar.maximum())
+
+
+def best(do: Callable[[], object], tries: int = TRIES) -> float:
     """The machine may be noisy, so the best counts."""
     return min(milliseconds(do) for _ in range(tries))
 
@@ -377,13 +389,15 @@ def test_twenty_thousand_members_scroll_smoothly(qapp: QApplication, vocabulary:
         print(f"{MEMBERS:,} members, {what}: {ms:.1f} ms")
     bar = table.verticalScrollBar()
     assert bar.maximum() > MEMBERS * 20
-    steps = []
-    for i in range(STEPS):
-        there = bar.maximum() * i // STEPS if i % 2 else bar.value() + 78  # jumps and the wheel's steps
-        steps.append(milliseconds(drawn(lambda there=there: bar.setValue(there))))  # type: ignore[misc]
-    median, worst = float(np.median(steps)), max(steps)
+
+    def scrolled() -> list[float]:
+        bar.setValue(0)
+        return [milliseconds(drawn(lambda i=i: bar.setValue(stop(bar, i)))) for i in range(STEPS)]  # type: ignore[misc]
+
+    steps = np.min([scrolled() for _ in range(TRIES)], axis=0)
+    median, worst = float(np.median(steps)), float(steps.max())
     print(f"{MEMBERS:,} members, a step of scrolling: median {median:.1f} ms, worst {worst:.1f} ms of {STEPS}")
     table.close()
     table.deleteLater()
     assert max(took.values()) < 50
-    assert worst < 16
+    assert worst < SMOOTH_MS

@@ -24,6 +24,7 @@ class DockSpec:
 DOCKS: tuple[DockSpec, ...] = (
     DockSpec("setup", "Model and map", "left", ("model_pane", "space_pane", "drawing_pane"), True),
     DockSpec("clusters", "Clusters", "right", ("clusters_pane", "this_cluster"), False),
-    DockSpec("members", "Members", "right", ("members_pane",), False),
-    DockSpec("neighbors", "Neighbours", "right", ("neighbors_pane",), False, beside="members"),
+    DockSpec("evidence", "Evidence", "right", ("evidence_pane",), True),
+    DockSpec("members", "Members", "right", ("members_pane",), False, beside="evidence"),
+    DockSpec("neighbors", "Neighbours", "right", ("neighbors_pane",), False, beside="evidence"),
 )

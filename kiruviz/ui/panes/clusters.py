@@ -220,7 +220,7 @@ class ClustersPane(QWidget):
         self._reported: int | None = None
         self.model = ClustersModel()
         self.table = ClustersTable(self.model, "Clusters")
-        self.table.setMinimumHeight(140)
+        self.table.setMinimumHeight(128)
         header = self.table.horizontalHeader()
         self.table.setItemDelegateForColumn(0, SwatchDelegate(self.table))
         self.table.stretch(1)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAction, QGuiApplication, QIcon, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QHeaderView, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QIcon, QKeySequence, QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QVBoxLayout, QWidget
 
 from kiruviz.analysis.grouping import rest_title
 from kiruviz.palette import cluster_color
@@ -19,51 +17,13 @@ from kiruviz.session.labels import ASIDE, LabelSet
 from kiruviz.ui.conductor import Conductor
 from kiruviz.ui.document import Document
 from kiruviz.ui.panes.members_model import DISTANCE, WORD, ZIPF, MembersModel, Positions
+from kiruviz.ui.panes.members_table import MembersTable
 from kiruviz.ui.theme import DARK, Theme
 from kiruviz.ui.widgets.basics import button, label, row
 from kiruviz.ui.widgets.picker import Picker, disc
-from kiruviz.ui.widgets.tables import Table
 
 _NEW = -2  # in the list of clusters to move to: a new one
-_WIDTHS = {DISTANCE: 72, ZIPF: 50}
 _FILTER = "CSV (*.csv);;Parquet (*.parquet)"
-
-
-class MembersTable(Table):
-    """Copies what is checked, else what is selected."""
-
-    def __init__(self, model: MembersModel) -> None:
-        super().__init__(model, "Members")
-        self._members = model
-        header = self.horizontalHeader()
-        self.stretch(WORD)
-        for column, width in _WIDTHS.items():
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
-            self.setColumnWidth(column, width)
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header.setSectionsClickable(True)
-
-    def selected_rows(self) -> list[int]:
-        """Places in the list of what is selected, ascending."""
-        return sorted(index.row() for index in self.selectionModel().selectedRows())
-
-    def marked(self) -> Positions:
-        """Positions of the checked rows, else of the selected ones."""
-        checked = self._members.checked
-        return checked if len(checked) else np.sort(self._members.rows[self.selected_rows()])
-
-    def copy_selected(self) -> None:
-        listed = [at for at in range(len(self._members.rows)) if self._members.is_checked(at)]
-        self._copy(listed or self.selected_rows())
-
-    def _copy(self, rows: Sequence[int]) -> None:
-        """As Table's, but column by column: twenty thousand rows must not hold the window."""
-        columns = self._members.columns(rows)
-        text = io.StringIO()
-        writer = csv.writer(text, delimiter="\t", lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
-        QGuiApplication.clipboard().setText(text.getvalue())
 
 
 class MembersPane(QWidget):
@@ -147,6 +107,7 @@ class MembersPane(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
+        self.table.delegate.set_theme(theme)
         self.table.viewport().update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

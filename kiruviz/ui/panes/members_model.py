@@ -226,6 +226,10 @@ class MembersModel(QAbstractTableModel):
         value = float(values[position])
         return None if value != value else value
 
+    def shown(self, row: int, column: int) -> str:
+        """What a cell says."""
+        return self._shown(int(self.rows[row]), column)
+
     def _shown(self, position: int, column: int) -> str:
         value = self._value(position, column)
         if column == WORD:

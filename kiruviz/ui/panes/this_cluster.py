@@ -1,4 +1,4 @@
-"""The selected cluster: its name, whether it resists, how sure one is, and the evidence."""
+"""The selected cluster: its name, whether it resists, how sure one is, and suggestions."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from kiruviz.session.labels import Cluster
-from kiruviz.space import display_name
 from kiruviz.ui.document import Document
 from kiruviz.ui.keys import text_with_key, tip_with_key
-from kiruviz.ui.widgets.basics import Section, button, label, number, row
+from kiruviz.ui.widgets.basics import Section, button, label, plain_tip, row
+from kiruviz.ui.widgets.chips import Chips, ChipSpec
 
-_WORDS = 10
+_BELOW = 60
+_CHIPS = 5
 
 
 class NameField(QLineEdit):
@@ -102,19 +103,18 @@ class ThisClusterPane(QWidget):
         self.note.kept.connect(self._keep_note)
         self.note.left.connect(self._leave)
         self.note.typed_and_gone.connect(self.keep_typed)
-        self.section.add(self.note)
-        self.why = label(
-            "A cluster that resists naming is an answer too: embeddings group words by the contexts they appear "
-            "in, not by category.",
-            "small",
-            wrap=True,
-        )
-        self.section.add(self.why)
-        self.nearest = label("", wrap=True, selectable=True)
-        self.edge = label("", wrap=True, selectable=True)
-        self.facts = label("", "small", wrap=True, selectable=True)
-        for part in (self.nearest, self.edge, self.facts):
-            self.section.add(part)
+        self.chips = Chips("Suggested names", self.note)
+        self.chips.taken.connect(self._take)
+        below = QWidget()
+        # Of one height, whatever is in it: going through the clusters must not make the panel jump.
+        below.setFixedHeight(_BELOW)
+        inner = QVBoxLayout(below)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(6)
+        inner.addWidget(self.note)
+        inner.addWidget(self.chips)
+        inner.addStretch(1)
+        self.section.add(below)
         self.section.body.addStretch(1)
         for signal in (document.selection_changed, document.labels_changed, document.evidence_changed):
             signal.connect(self.refresh)
@@ -142,34 +142,44 @@ class ThisClusterPane(QWidget):
         self.setEnabled(cluster is not None)
         if not (same and self.name.hasFocus()):
             self.name.setText("" if cluster is None else cluster.name)
+            self.name.setCursorPosition(0)  # of a long name the beginning shows
         if not (same and self.note.hasFocus()):
             self.note.setText("" if cluster is None else cluster.note)
         self.dots.show_value(0 if cluster is None else cluster.confidence)
-        resists = cluster is not None and cluster.status == "resists"
-        self.why.setVisible(resists)
-        self.note.setVisible(cluster is not None and (resists or cluster.status == "named" or bool(cluster.note)))
-        self._show_evidence(cluster)
+        answered = cluster is not None and (cluster.status != "unnamed" or bool(cluster.note))
+        self.note.setVisible(answered)
+        self.name.setToolTip(plain_tip(self.name.text() if cluster is not None else ""))
+        self._show_chips(cluster, 1 if answered else 2)
 
-    def _show_evidence(self, cluster: Cluster | None) -> None:
-        found = None if cluster is None else self._document.evidence.get(cluster.cluster_id)
-        record, labels = self._document.record, self._document.labels
-        for part in (self.nearest, self.edge, self.facts):
-            part.setVisible(found is not None)
-        if found is None or record is None or labels is None or max(found.nearest, default=0) >= len(record):
+    def _show_chips(self, cluster: Cluster | None, lines: int) -> None:
+        found = [] if cluster is None else self._document.suggestions(cluster.cluster_id)
+        self.chips.set_lines(lines)
+        self.chips.set_chips(
+            [
+                ChipSpec(s.name, s.source, f"Call it “{s.name}”. {s.why}", s.name, _short(s.source))
+                for s in found[:_CHIPS]
+            ]
+        )
+
+    def take(self, number: int) -> bool:
+        """Name the cluster as the suggestion of that number, 1 for the first, says; False where there is none."""
+        if not 1 <= number <= len(self.chips.shown):
+            return False
+        self._take(self.chips.shown[number - 1].spec.value)
+        return True
+
+    def _take(self, name: object) -> None:
+        """One step that undo takes back. What was being typed gives way to it; the keyboard goes back to the table."""
+        cluster = self._document.cluster
+        if cluster is None:
             return
-        self.nearest.setText("Nearest  " + _words(record.names, found.nearest))
-        self.edge.setText("Edge  " + _words(record.names, found.edge[:5]))
-        lines = []
-        if found.traits:
-            text = "; ".join(found.traits)
-            lines.append(text[0].upper() + text[1:] + ".")
-        parts = []
-        if found.next_clusters:
-            other, distance = found.next_clusters[0]
-            if other in labels.clusters:
-                parts.append(f"Next cluster: {labels.clusters[other].title} ({number(distance, 2)}).")
-        parts.append(f"Silhouette {number(found.silhouette, 2)}.")
-        self.facts.setText("\n".join([*lines, " ".join(parts)]))
+        typing = self.name.hasFocus() or self.chips.isAncestorOf(self.focusWidget() or self)
+        self.name.setModified(False)
+        self._shown = None
+        self._document.label(lambda session: session.rename(cluster.cluster_id, str(name)))
+        self.refresh()
+        if typing:
+            self.left.emit()
 
     def keep_typed(self) -> None:
         """Give the cluster that is shown what was typed for it, however the field is left (but by Esc)."""
@@ -210,5 +220,6 @@ class ThisClusterPane(QWidget):
             self._document.label(lambda session: session.set_confidence(cluster.cluster_id, value))
 
 
-def _words(names: tuple[str, ...], positions: tuple[int, ...]) -> str:
-    return ", ".join(display_name(names[i]).lstrip("·") or display_name(names[i]) for i in positions[:_WORDS])
+def _short(source: str) -> str:
+    """A source's first words, where there is little room: the rest is in the tooltip."""
+    return source.split(",")[0].removesuffix(" words")
