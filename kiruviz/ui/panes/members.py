@@ -120,8 +120,8 @@ class MembersPane(QWidget):
     def focus(self) -> None:
         """Put the keyboard in the list, on the nearest member if none was chosen yet."""
         self.table.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        if not self.table.currentIndex().isValid() and len(self.model.rows):
-            self.table.selectRow(0)
+        if not self.table.selectionModel().hasSelection() and len(self.model.rows):
+            self.table.selectRow(max(self.table.currentIndex().row(), 0))
 
     def refresh(self) -> None:
         """List the members of the document's selected cluster, or the rows in no cluster."""
