@@ -7,6 +7,9 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from kiruviz.errors import UserError
 from kiruviz.models import cache, vocabulary
 from kiruviz.models.layout import Layout
@@ -65,7 +68,7 @@ class Checkpoint:
         card: Card,
         config: dict[str, Any],
         store: TensorStore,
-        layout: Layout,
+        layout: Layout | None,
         load_tokenizer: Callable[[], Tokenizer | None],
         load_table: Callable[[str], FloatArray],
     ) -> None:
@@ -86,7 +89,10 @@ class Checkpoint:
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The embeddings this model has: an encoder without an output head has only its input table."""
+        """The embeddings this model has: an encoder without an output head has only its input table, a folder
+        without weights none."""
+        if self._layout is None:
+            return ()
         return ("token",) if self._layout.output is None else ("token", "output")
 
     def tensor(self, name: str) -> FloatArray:
@@ -107,6 +113,8 @@ class Checkpoint:
         ------
         UserError : the model has no output table
         """
+        if self._layout is None:
+            raise UserError(f"{self.card.path} holds no weights, so there are no rows to show; bring the whole model.")
         name = self._layout.token if kind == "token" else self._layout.output
         if name is None:
             raise UserError(
@@ -122,8 +130,15 @@ class Checkpoint:
         """The model's tokenizer, or None if there is none beside the weights."""
         return self._load_tokenizer()
 
+    @property
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """What the file says of each row of the input table besides its name: name -> (V,) str or float64."""
+        return {}
+
     def vocabulary(self, progress: Progress = Silent()) -> Vocabulary:  # noqa: B008 - Silent has no state
         """Columns about every row of the input table; computed once, then kept in the cache."""
+        if self._vocabulary is None and self._layout is None:
+            self._vocabulary = vocabulary.make(np.zeros((0, 1), np.float32), None, progress)
         if self._vocabulary is None:
             self._vocabulary = vocabulary.cached(
                 cache.model_folder(self.identity),

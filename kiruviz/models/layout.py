@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from kiruviz.errors import UserError
 from kiruviz.models import facts
 from kiruviz.models.tensors import TensorInfo, TensorStore
+from kiruviz.models.vectors.table import SeveralTablesError, TableChoice
 
 # Best first: a table shared by encoder and decoder beats the decoder's own.
 _INPUT = (
@@ -37,18 +39,19 @@ class Layout:
         return None if self.output is None else self.output == self.token
 
 
-def find_layout(store: TensorStore, config: facts.Config, where: str) -> Layout:
+def find_layout(store: TensorStore, config: facts.Config, where: Path) -> Layout:
     """Find both tables by name and shape.
 
     Parameters
     ----------
     store : the checkpoint's tensors
     config : its config
-    where : what the person calls the model, for the sentences
+    where : the file or folder, for the sentences
 
     Raises
     ------
-    UserError : no table, or one whose shape contradicts the config
+    UserError : no table, or one whose shape contradicts the config; SeveralTablesError where none of several
+        tensors is recognised
     """
     token = _input_table(store.infos, config, where)
     _check_shape(store.infos[token], config, where)
@@ -60,7 +63,7 @@ def find_layout(store: TensorStore, config: facts.Config, where: str) -> Layout:
     return Layout(token, output)
 
 
-def _input_table(infos: Mapping[str, TensorInfo], config: facts.Config, where: str) -> str:
+def _input_table(infos: Mapping[str, TensorInfo], config: facts.Config, where: Path) -> str:
     tables = [info for info in infos.values() if len(info.shape) == 2 and not _other_sense(info.name)]
     rows = facts.vocab_size(config)
     named = [
@@ -79,11 +82,15 @@ def _input_table(infos: Mapping[str, TensorInfo], config: facts.Config, where: s
     ]
     if len(shaped) == 1:
         return shaped[0]
-    listed = ", ".join(f"{info.name} {list(info.shape)}" for info in tables[:4]) or "none of two dimensions"
-    raise UserError(
-        f"{where}: no tensor is recognised as the input embedding table (found: {listed}); "
-        "bring a language model's checkpoint whose config.json gives vocab_size and hidden_size."
-    )
+    if len(tables) == 1 and not config:
+        return tables[0].name
+    if not tables:
+        raise UserError(
+            f"{where}: no tensor has two dimensions, as a table has; bring the file that holds the input embeddings."
+        )
+    # A vocabulary has many more rows than a row has numbers.
+    tables.sort(key=lambda info: (-(info.shape[0] / max(info.shape[1], 1)), info.name))
+    raise SeveralTablesError(where, tuple(TableChoice(i.name, i.shape, i.dtype) for i in tables))
 
 
 def _other_sense(name: str) -> bool:
@@ -98,7 +105,7 @@ def _ends(name: str, suffix: str) -> bool:
     return name == suffix or name.endswith("." + suffix)
 
 
-def _check_shape(info: TensorInfo, config: facts.Config, where: str) -> None:
+def _check_shape(info: TensorInfo, config: facts.Config, where: Path) -> None:
     rows, widths = facts.vocab_size(config), facts.table_widths(config)
     if rows is not None and rows != info.shape[0]:
         expected = f"vocab_size {rows}"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kiruviz.errors import UserError
-from kiruviz.models import cache, facts, gguf_model
+from kiruviz.models import cache, facts, gguf_model, weights
 from kiruviz.models import tokenizer as tokenizers
 from kiruviz.models.checkpoint import Card, Checkpoint
 from kiruviz.models.gguf_file import GgufFile
@@ -20,10 +20,16 @@ from kiruviz.models.layout import Layout, find_layout
 from kiruviz.models.starters import STARTERS, locate
 from kiruviz.models.tensors import FloatArray, SafetensorsStore, TensorStore, write_safetensors
 from kiruviz.models.tokenizer import Tokenizer, json_object
+from kiruviz.models.torch_file import TorchStore
+from kiruviz.models.vectors import projector
+from kiruviz.models.vectors.opened import VECTOR_FORMATS, open_vectors
+from kiruviz.models.vectors.sniff import format_of
 from kiruviz.progress import Progress, Silent
 
-_OPENABLE = "a folder with config.json and model.safetensors, a .safetensors file or a .gguf file"
-_OTHER_WEIGHTS = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx", ".npz", ".pkl")
+_OPENABLE = (
+    "a model folder (config.json and weights), a .safetensors, .gguf or PyTorch file, or a file of vectors (word2vec, "
+    "GloVe, fastText, Embedding Projector TSV, CSV, Parquet, .npy, .npz)"
+)
 
 
 @dataclass(frozen=True)
@@ -53,12 +59,15 @@ def open_model(ref: str, progress: Progress = Silent()) -> Checkpoint:  # noqa: 
     """
     path = Path(ref).expanduser()
     if ref and _exists(path):
-        return _open_path(path, ref, None, progress)
+        return _open_path(path, None, ref, None, progress)
+    place, _, table = ref.rpartition("::")
+    if place and _exists(path := Path(place).expanduser()):
+        return _open_path(path, table, ref, None, progress)
     starter = STARTERS.get(ref)
     if starter is not None:
         file = locate(starter, progress)
         inside = file.parent if file.suffix == ".safetensors" else file
-        return _open_path(inside, ref, starter.title, progress)
+        return _open_path(inside, None, ref, starter.title, progress)
     raise UserError(
         f"There is no file or folder {ref!r}, and models cannot be fetched by a Hub name yet; give the folder "
         f"or file of a downloaded model, or a starter ({', '.join(STARTERS)})."
@@ -72,59 +81,59 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _open_path(path: Path, ref: str, title: str | None, progress: Progress) -> Checkpoint:
+def _open_path(path: Path, table: str | None, ref: str, title: str | None, progress: Progress) -> Checkpoint:
+    if path.is_dir() and (path / projector.CONFIG).is_file():
+        return open_vectors(path / projector.CONFIG, table, ref, progress)
     if path.is_dir():
         parts = _folder(path)
-    elif path.suffix == ".safetensors":
-        parts = _beside(path, [path])
-    elif path.suffix == ".gguf":
-        parts = _gguf(path)
-    elif path.name.endswith(".safetensors.index.json"):
-        parts = _beside(path, _shards(path))
+    elif path.name == "config.json":
+        parts = _folder(path.parent)
+    elif not path.name.endswith(weights.INDEX) and format_of(path) in VECTOR_FORMATS:
+        return open_vectors(path, table, ref, progress)
     else:
-        raise UserError(f"{path} is not a model that can be opened; bring {_OPENABLE}.")
-    return _checkpoint(parts, ref, title or parts.name, progress)
+        parts = _file(path)
+    return _checkpoint(parts, table, ref, title or parts.name, progress)
 
 
 def _folder(folder: Path) -> _Parts:
-    """A Hugging Face folder."""
-    single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
-    if single.is_file():
-        return _beside(single, [single])
-    if index.is_file():
-        return _beside(index, _shards(index))
-    weights = sorted(folder.glob("*.safetensors"))
-    if len(weights) == 1:
-        return _beside(weights[0], weights)
-    quantised = sorted(folder.glob("*.gguf"))
-    if len(quantised) == 1:
-        return _gguf(quantised[0])
-    found = weights or quantised
-    if found:
-        names = ", ".join(file.name for file in found[:4])
-        raise UserError(f"{folder} holds several weight files ({names}); open one of them by its own path.")
-    other = sorted(file.name for file in folder.iterdir() if file.suffix in _OTHER_WEIGHTS)
-    if other:
-        raise UserError(f"{folder} holds {other[0]}, which cannot be opened; bring the model as safetensors or GGUF.")
-    raise UserError(f"{folder} holds no weights (model.safetensors or a .gguf file); bring the whole model folder.")
+    """A Hugging Face folder; with a configuration and no weights it still has a card."""
+    found = weights.find(folder)
+    if found is not None:
+        return _file(found)
+    if (folder / "config.json").is_file():
+        return _beside(folder / "config.json", weights.NoWeights())
+    raise UserError(f"{folder} holds no weights and no config.json; bring {_OPENABLE}.")
 
 
-def _beside(weights: Path, files: list[Path]) -> _Parts:
-    """Safetensors weights with config.json and the tokenizer in the same folder."""
-    folder = weights.resolve().parent if weights.parent == Path() else weights.parent
+def _file(path: Path) -> _Parts:
+    """A file of weights, with what stands beside it."""
+    if path.name.endswith(weights.INDEX):
+        return _beside(path, weights.sharded(path))
+    found = format_of(path)
+    if found == "gguf":
+        return _gguf(path)
+    if found == "torch":
+        return _beside(path, TorchStore([path]))
+    if found == "safetensors":
+        return _beside(path, SafetensorsStore([path]))
+    raise UserError(f"{path} is not a model that can be opened; bring {_OPENABLE}.")
+
+
+def _beside(path: Path, store: TensorStore) -> _Parts:
+    """Weights with config.json and the tokenizer in the same folder, as far as they are there."""
+    folder = path.resolve().parent if path.parent == Path() else path.parent
     config = folder / "config.json"
-    if not config.is_file():
-        raise UserError(f"{folder} has no config.json beside {weights.name}; put the model's config.json there.")
     beside = tuple(folder / name for name in tokenizers.FILES if (folder / name).is_file())
+    has_config = config.is_file()
     return _Parts(
         name=_folder_name(folder),
-        path=weights,
-        config=json_object(config),
-        config_bytes=config.read_bytes(),
-        store=SafetensorsStore(files),
+        path=path,
+        config=json_object(config) if has_config else {},
+        config_bytes=config.read_bytes() if has_config else b"",
+        store=store,
         tokenizer_bytes=lambda: b"\0".join(tokenizers.read_bytes(file) for file in beside),
         tokenizer=lambda: tokenizers.from_folder(folder),
-        extra_files=(config, *beside),
+        extra_files=(*([config] if has_config else ()), *beside),
     )
 
 
@@ -134,25 +143,6 @@ def _folder_name(folder: Path) -> str:
         if part.startswith("models--"):
             return part.removeprefix("models--").replace("--", "/")
     return folder.resolve().name
-
-
-def _shards(index: Path) -> list[Path]:
-    """The files an index names, all inside its own folder."""
-    named = json_object(index).get("weight_map")
-    if not isinstance(named, dict) or not named or not all(isinstance(name, str) for name in named.values()):
-        raise UserError(f"{index} names no weight files (weight_map); fetch it again.")
-    files = []
-    for name in sorted(set(named.values())):
-        if Path(name).name != name or "\\" in name or name in ("", ".", ".."):
-            raise UserError(f"{index} names a file outside its folder ({name!r}); fetch the model again.")
-        if not (index.parent / name).is_file():
-            raise UserError(f"{index} names {name}, which is not in the folder; fetch the missing file.")
-        files.append(index.parent / name)
-    store = SafetensorsStore(files)
-    missing = next((tensor for tensor in named if tensor not in store.infos), None)
-    if missing is not None:
-        raise UserError(f"{index} names tensor {missing}, which {named[missing]} does not hold; fetch that file again.")
-    return files
 
 
 def _gguf(path: Path) -> _Parts:
@@ -175,10 +165,11 @@ def _gguf_tokenizer(file: GgufFile) -> Tokenizer | None:
     return None if data is None else Tokenizer(data, str(file.path))
 
 
-def _checkpoint(parts: _Parts, ref: str, name: str, progress: Progress) -> Checkpoint:
-    layout = find_layout(parts.store, parts.config, str(parts.path))
+def _checkpoint(parts: _Parts, table: str | None, ref: str, name: str, progress: Progress) -> Checkpoint:
+    layout = _layout(parts, table)
     files = [*parts.store.files, *parts.extra_files]
-    memo = cache.remembered("identity-1", files, lambda: _identify(parts, layout, progress))
+    what = "identity-1" if table is None else f"identity-1 {table}"
+    memo = cache.remembered(what, files, lambda: _identify(parts, layout, progress))
     card = _card(parts, layout, ref, name, memo)
     folder = cache.model_folder(card.identity)
     if isinstance(parts.store, GgufFile):
@@ -191,38 +182,52 @@ def _checkpoint(parts: _Parts, ref: str, name: str, progress: Progress) -> Check
     return Checkpoint(card, parts.config, parts.store, layout, parts.tokenizer, parts.store.read)
 
 
-def _identify(parts: _Parts, layout: Layout, progress: Progress) -> dict[str, Any]:
+def _layout(parts: _Parts, table: str | None) -> Layout | None:
+    """The tables: those recognised, or the one the person named; None for a folder without weights."""
+    infos = parts.store.infos
+    if not infos:
+        return None
+    if table is None:
+        return find_layout(parts.store, parts.config, parts.path)
+    if table not in infos or len(infos[table].shape) != 2:
+        raise UserError(f"{parts.path} has no tensor {table!r} of two dimensions; it lists what it has without “::”.")
+    return Layout(table, None)
+
+
+def _identify(parts: _Parts, layout: Layout | None, progress: Progress) -> dict[str, Any]:
     """Identity and the number of rows without a token: both need a look at whole files."""
     labelled: list[tuple[str, bytes | memoryview]] = [
         ("config", parts.config_bytes),
         ("tokenizer", parts.tokenizer_bytes()),
         *parts.store.headers,
-        ("table", parts.store.raw(layout.token)),
     ]
-    identity = hash_parts(labelled, progress)
+    if layout is None:
+        return {"identity": hash_parts(labelled, progress), "rows_without_token": 0}
+    identity = hash_parts([*labelled, ("table", parts.store.raw(layout.token))], progress)
     tokenizer, rows = parts.tokenizer(), parts.store.infos[layout.token].shape[0]
     pointed = rows if tokenizer is None else sum(0 <= row < rows for row in tokenizer.tokens)
     return {"identity": identity, "rows_without_token": rows - pointed}
 
 
-def _card(parts: _Parts, layout: Layout, ref: str, name: str, memo: dict[str, Any]) -> Card:
-    config, table = parts.config, parts.store.infos[layout.token]
+def _card(parts: _Parts, layout: Layout | None, ref: str, name: str, memo: dict[str, Any]) -> Card:
+    config = parts.config
+    table = None if layout is None else parts.store.infos[layout.token]
     scheme = facts.position_scheme(config, parts.store.infos)
     return Card(
         name=name,
         identity=memo["identity"],
         model_type=facts.model_type(config),
-        vocab_size=table.shape[0],
-        hidden_size=facts.hidden_size(config) or table.shape[1],
+        vocab_size=table.shape[0] if table is not None else facts.vocab_size(config) or 0,
+        hidden_size=facts.hidden_size(config) or (table.shape[1] if table is not None else 0),
         num_layers=facts.num_layers(config),
         num_heads=facts.num_heads(config),
         num_kv_heads=facts.num_kv_heads(config),
         head_dim=facts.head_dim(config),
-        tied=layout.tied,
+        tied=layout.tied if layout is not None else (facts.ties(config) if facts.has_head(config) else None),
         position_scheme=scheme,
         rope_theta=facts.rope_theta(config) if scheme == "rotary" else None,
         max_positions=facts.max_positions(config, scheme),
-        dtype=table.dtype,
+        dtype=table.dtype if table is not None else "no weights",
         rows_without_token=memo["rows_without_token"],
         path=str(parts.path.absolute()),
         file_bytes=sum(file.stat().st_size for file in parts.store.files),

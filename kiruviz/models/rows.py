@@ -314,7 +314,13 @@ def _whole(checkpoint: Checkpoint, recipe: Recipe, table: FloatArray, progress: 
         "kind": vocabulary.kind[ids],
         "script": vocabulary.script[ids],
     }
+    columns |= {_free(name): column[ids] for name, column in checkpoint.columns.items()}
     return vectors, ids, names, columns
+
+
+def _free(name: str) -> str:
+    """The title of a column of the file's own, which must not hide one that every Space has."""
+    return f"{name} (file)" if name in ("pieces", "norm", "zipf", "kind", "script") else name
 
 
 def _words(checkpoint: Checkpoint, recipe: Recipe, table: FloatArray) -> _Made:
@@ -335,7 +341,16 @@ def _words(checkpoint: Checkpoint, recipe: Recipe, table: FloatArray) -> _Made:
         "kind": np.array(found.kinds, dtype=np.str_),
         "script": np.array([token_text.script_of(name) for name in found.names], dtype=np.str_),
     }
+    for name, column in checkpoint.columns.items():
+        columns[_free(name)] = _of_words(column, found)
     return vectors, found.row_ids, found.names, columns
+
+
+def _of_words(column: npt.NDArray[Any], found: ResolvedRows) -> npt.NDArray[Any]:
+    """A column of the file for words: a word of several rows has no value of its own."""
+    first = column[[ids[0] for ids in found.piece_ids]]
+    one = found.row_ids >= 0
+    return np.where(one, first, "" if column.dtype.kind == "U" else np.nan)
 
 
 def _finite(checkpoint: Checkpoint, recipe: Recipe) -> BoolArray:

@@ -145,8 +145,8 @@ def cached(folder: Path, compute: Any) -> Vocabulary:
 
 def _save(vocabulary: Vocabulary, out: Any) -> None:
     columns: dict[str, npt.NDArray[Any]] = {
-        "text": _packed(vocabulary.text),
-        "raw": _packed(vocabulary.raw),
+        "text": packed(vocabulary.text),
+        "raw": packed(vocabulary.raw),
         "kind": _codes(vocabulary.kind),
         "kinds": np.unique(vocabulary.kind),
         "script": _codes(vocabulary.script),
@@ -162,7 +162,7 @@ def _save(vocabulary: Vocabulary, out: Any) -> None:
 
 def _load(path: Path) -> Vocabulary:
     with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
-        text, raw = _unpacked(data["text"]), _unpacked(data["raw"])
+        text, raw = unpacked(data["text"]), unpacked(data["raw"])
         kind, script = data["kinds"][data["kind"]], data["scripts"][data["script"]]
         norm = data["norm"]
         loaded = Vocabulary(text, raw, kind, script, data["zipf"], data["rank"], norm, np.isfinite(norm))
@@ -171,12 +171,12 @@ def _load(path: Path) -> Vocabulary:
     return loaded
 
 
-def _packed(strings: Sequence[str]) -> npt.NDArray[np.uint8]:
+def packed(strings: Sequence[str]) -> npt.NDArray[np.uint8]:
     """Strings as bytes of JSON: a numpy string array would drop trailing NULs and take many times the room."""
     return np.frombuffer(json.dumps(list(strings)).encode("ascii"), dtype=np.uint8)
 
 
-def _unpacked(data: npt.NDArray[np.uint8]) -> tuple[str, ...]:
+def unpacked(data: npt.NDArray[np.uint8]) -> tuple[str, ...]:
     return tuple(json.loads(data.tobytes()))
 
 

@@ -17,6 +17,7 @@ from safetensors.numpy import save_file
 from kiruviz.errors import UserError
 from kiruviz.models.checkpoint import Checkpoint
 from kiruviz.models.opening import open_model
+from kiruviz.models.vectors.table import SeveralTablesError
 
 TABLE = "embeddings.word_embeddings.weight"
 _KEYS = st.sampled_from(
@@ -136,13 +137,11 @@ def test_folders_that_lack_something_say_what(make_model: MakeModel, tmp_path: P
     empty = tmp_path / "empty"
     empty.mkdir()
     assert "holds no weights" in sentence(empty)
-    (empty / "config.json").write_text("{}")
-    assert "holds no weights" in sentence(empty)
     (empty / "pytorch_model.bin").write_bytes(b"x")
-    assert "pytorch_model.bin, which cannot be opened" in sentence(empty)
+    assert "pytorch_model.bin is not a model that can be opened" in sentence(empty)
+    (empty / "pytorch_model.bin").write_bytes(b"\x80\x02x")
+    assert "pytorch_model.bin is damaged or no PyTorch file" in sentence(empty)
     folder = make_model()
-    (folder / "config.json").unlink()
-    assert "no config.json beside model.safetensors" in sentence(folder)
     (folder / "config.json").write_text("{not json")
     assert "config.json is not valid JSON" in sentence(folder)
     (folder / "config.json").write_text("[1]")
@@ -150,8 +149,29 @@ def test_folders_that_lack_something_say_what(make_model: MakeModel, tmp_path: P
 
 
 def test_other_files_are_refused_by_name(tmp_path: Path) -> None:
-    (tmp_path / "model.bin").write_bytes(b"\x80\x02")
-    assert "model.bin is not a model that can be opened" in sentence(tmp_path / "model.bin")
+    (tmp_path / "model.onnx").write_bytes(b"\x08\x01\x00\x00")
+    assert "model.onnx is not a model that can be opened" in sentence(tmp_path / "model.onnx")
+
+
+def test_a_folder_with_only_a_config_has_a_card_and_no_rows(tmp_path: Path) -> None:
+    config = {"model_type": "llama", "vocab_size": 100, "hidden_size": 16, "num_attention_heads": 2,
+              "num_hidden_layers": 3, "max_position_embeddings": 64}  # fmt: skip
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    opened = open_model(str(tmp_path))
+    assert opened.kinds == ()
+    assert (opened.card.vocab_size, opened.card.hidden_size, opened.card.position_scheme) == (100, 16, "rotary")
+    assert len(opened.vocabulary()) == 0
+    with pytest.raises(UserError, match="holds no weights, so there are no rows"):
+        opened.table()
+    assert open_model(str(tmp_path / "config.json")).identity == opened.identity
+
+
+def test_weights_without_a_config_open_by_their_tensors(make_model: MakeModel) -> None:
+    folder = make_model()
+    (folder / "config.json").unlink()
+    opened = open_model(str(folder))
+    assert opened.card.model_type is None
+    assert opened.table().shape == (18, 4)
 
 
 def test_several_weight_files_ask_for_one(make_model: MakeModel) -> None:
@@ -167,8 +187,17 @@ def test_a_shape_that_contradicts_the_config_is_named(make_model: MakeModel) -> 
 
 
 def test_no_recognisable_table_lists_what_there_is(make_model: MakeModel) -> None:
-    said = sentence(make_model(tensors={"w1": rows(3), "w2": rows(5)}))
-    assert "w1 [3, 4], w2 [5, 4]" in said
+    folder = make_model(tensors={"w1": rows(3), "w2": rows(5)})
+    with pytest.raises(SeveralTablesError) as caught:
+        open_model(str(folder))
+    assert [(c.name, c.shape, c.dtype) for c in caught.value.choices] == [("w2", (5, 4), "F32"), ("w1", (3, 4), "F32")]
+    assert f"holds several tables: w2 (5 x 4), w1 (3 x 4); name one as {folder}/model.safetensors::w2" in str(
+        caught.value
+    )
+    chosen = open_model(f"{folder}::w1")
+    np.testing.assert_array_equal(chosen.table(), rows(3))
+    assert chosen.identity != open_model(f"{folder}::w2").identity
+    assert "has no tensor 'w3'" in sentence(f"{folder}::w3")
 
 
 def test_a_table_of_an_unusual_name_is_found_by_its_shape(make_model: MakeModel) -> None:
