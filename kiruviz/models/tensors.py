@@ -138,7 +138,7 @@ def as_float32(raw: memoryview, info: TensorInfo, path: Path) -> FloatArray:
     """
     if info.dtype not in ("F64", "F32", "F16", "BF16"):
         raise UserError(
-            f"{path.name}: tensor {info.name} is stored as {info.dtype}, which cannot be shown; "
+            f"{path}: tensor {info.name} is stored as {info.dtype}, which cannot be shown; "
             "bring the model in float32, float16 or bfloat16."
         )
     if info.dtype == "F32":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,6 @@ from kiruviz.models.vectors.table import SeveralTablesError, TableChoice, Vector
 from kiruviz.progress import Progress
 
 _NAMES = ("names", "tokens", "words", "labels", "vocab", "index", "keys", "texts")
-_DAMAGED = (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError,
-            SyntaxError, TypeError, OverflowError, MemoryError, RuntimeError)  # fmt: skip
 _MOST_PACKED = 200  # times: what a zip entry may unpack to; zeros pack so well, numbers do not
 _SIDECARS = (".txt", ".names.txt", ".labels.txt", ".vocab.txt")
 
@@ -33,7 +30,7 @@ def read_npy(path: Path, progress: Progress) -> VectorTable:
     try:
         # By memory map: a damaged header must not make room for what is not there.
         array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except _DAMAGED as error:
+    except Exception as error:  # numpy parses the header as Python's own text, which raises whatever comes
         raise UserError(_refusal(path, error)) from error
     vectors = _table(path, array, "it")
     names = _beside(path, len(vectors))
@@ -52,7 +49,9 @@ def read_npz(path: Path, name: str | None, progress: Progress) -> VectorTable:
         _refuse_bomb(path)
         with np.load(path, allow_pickle=False) as held:
             arrays = {key: held[key] for key in held.files}
-    except _DAMAGED as error:
+    except UserError:
+        raise
+    except Exception as error:  # as above, inside an archive
         raise UserError(_refusal(path, error)) from error
     tables = {key: a for key, a in arrays.items() if a.ndim == 2 and a.dtype.kind in "fiub" and 0 not in a.shape}
     if not tables:

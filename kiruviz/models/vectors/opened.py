@@ -81,6 +81,11 @@ def open_vectors(path: Path, name: str | None, ref: str, progress: Progress) -> 
     return VectorCheckpoint(card, kept)
 
 
+def read_table(path: Path, name: str | None, progress: Progress) -> VectorTable:
+    """Read a file of vectors without keeping anything in the cache; raises as `open_vectors`."""
+    return _read(_source(path, name), progress)
+
+
 def _source(path: Path, name: str | None) -> _Source:
     found = format_of(path)
     if found not in VECTOR_FORMATS:
