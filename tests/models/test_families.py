@@ -54,6 +54,21 @@ FAMILIES: list[tuple[str, str, dict[str, Any], str, int | None, dict[str, Any]]]
     ("PhiForCausalLM", "PhiConfig", {**_LLAMA, "num_key_value_heads": 4}, "rotary", 64, {}),
     ("CohereForCausalLM", "CohereConfig", _LLAMA, "rotary", 64, {"rope_theta": 5e5}),
     ("Qwen3ForCausalLM", "Qwen3Config", {**_LLAMA, "head_dim": 8}, "rotary", 64, {}),
+    ("Phi3ForCausalLM", "Phi3Config", _LLAMA, "rotary", 64, {}),
+    ("Gemma2ForCausalLM", "Gemma2Config", {**_LLAMA, "head_dim": 16}, "rotary", 64, {"head_dim": 16}),
+    ("GlmForCausalLM", "GlmConfig", {**_LLAMA, "head_dim": 8}, "rotary", 64, {}),
+    ("GraniteForCausalLM", "GraniteConfig", _LLAMA, "rotary", 64, {}),
+    ("SmolLM3ForCausalLM", "SmolLM3Config", _LLAMA, "rotary", 64, {}),
+    ("Olmo2ForCausalLM", "Olmo2Config", _LLAMA, "rotary", 64, {}),
+    ("CodeGenForCausalLM", "CodeGenConfig", {"vocab_size": 96, "n_embd": 32, "n_layer": 2, "n_head": 4,
+     "n_positions": 64, "rotary_dim": 4}, "rotary", 64, {}),
+    ("StableLmForCausalLM", "StableLmConfig", _LLAMA, "rotary", 64, {}),
+    ("XLMRobertaForMaskedLM", "XLMRobertaConfig", {**_BERT, "max_position_embeddings": 66}, "learned", 64, {}),
+    ("MPNetForMaskedLM", "MPNetConfig", {**_BERT, "max_position_embeddings": 66}, "learned", 64, {}),
+    ("LlavaForConditionalGeneration", "LlavaConfig", {"text_config": {"model_type": "llama", **_LLAMA},
+     "vision_config": {"model_type": "clip_vision_model", "hidden_size": 16, "intermediate_size": 16,
+     "num_hidden_layers": 1, "num_attention_heads": 2, "image_size": 8, "patch_size": 4}, "image_token_index": 3},
+     "rotary", 64, {"num_kv_heads": 2}),
     ("MambaForCausalLM", "MambaConfig", {"vocab_size": 96, "hidden_size": 32, "num_hidden_layers": 2,
      "state_size": 4}, "none", None, {}),
 ]  # fmt: skip
@@ -72,7 +87,7 @@ def _saved(architecture: str, config_class: str, config: dict[str, Any], folder:
 
 def _tokens_inside(config_class: str) -> dict[str, int]:
     # Default special ids lie outside so small a vocabulary and make transformers warn.
-    if config_class in ("ModernBertConfig", "T5Config", "MptConfig"):
+    if config_class in ("ModernBertConfig", "T5Config", "MptConfig", "LlavaConfig"):
         return {}
     return {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
 
@@ -107,11 +122,11 @@ def test_card_and_tables_equal_those_of_transformers(
     else:
         assert card.tied is None
 
-    known = model.config
+    known = model.config.get_text_config()
     assert (card.vocab_size, card.hidden_size) == (table.shape[0], known.hidden_size)
     assert card.num_layers == known.num_hidden_layers
     assert card.num_heads == getattr(known, "num_attention_heads", None)
-    assert card.model_type == known.model_type
+    assert card.model_type == model.config.model_type
     assert (card.position_scheme, card.max_positions) == (scheme, positions)
     assert {key: getattr(card, key) for key in extra} == extra
     assert card.dtype == "F32"
@@ -159,3 +174,15 @@ def test_a_multimodal_model_shows_its_language_model(tmp_path: Path) -> None:
     card = checkpoint.card
     assert (card.model_type, card.hidden_size, card.num_heads, card.position_scheme) == ("llama", 32, 4, "rotary")
     assert card.tied == (model.get_output_embeddings().weight is model.get_input_embeddings().weight)
+
+
+def test_a_family_that_nobody_knows_opens_by_its_tensors(tmp_path: Path) -> None:
+    import json
+
+    model = _saved("LlamaForCausalLM", "LlamaConfig", _LLAMA, tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config |= {"model_type": "never-heard-of", "architectures": ["NeverHeardOfForCausalLM"]}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    checkpoint = open_model(str(tmp_path))
+    assert checkpoint.card.model_type == "never-heard-of"
+    np.testing.assert_array_equal(checkpoint.table(), model.get_input_embeddings().weight.detach().numpy())
