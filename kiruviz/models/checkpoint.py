@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,13 @@ import numpy.typing as npt
 from kiruviz.errors import UserError
 from kiruviz.models import cache, vocabulary
 from kiruviz.models.layout import Layout
-from kiruviz.models.tensors import FloatArray, TensorInfo, TensorStore
+from kiruviz.models.tensors import FloatArray, IntArray, TensorInfo, TensorStore, rows_as_float32
 from kiruviz.models.tokenizer import Tokenizer
 from kiruviz.models.vocabulary import Vocabulary
 from kiruviz.progress import Progress, Silent
 from kiruviz.space import Kind
+
+_BLOCK = 8192  # rows whose lengths are taken at a time
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,42 @@ class Checkpoint:
         ------
         UserError : the model has no output table
         """
+        name = self._table_name(kind)
+        if name not in self._tables:
+            self._tables[name] = self._load_table(name)
+        return self._tables[name]
+
+    def rows(self, kind: Kind, ids: IntArray) -> FloatArray:
+        """Some rows of a table, (n, d) float32. Of a 16-bit table only these rows are read and converted.
+
+        Raises
+        ------
+        UserError : the model has no output table
+        """
+        name = self._table_name(kind)
+        if name in self._tables or self._store.infos[name].dtype not in ("F16", "BF16"):
+            return self.table(kind)[ids]
+        return rows_as_float32(self._store.raw(name), self._store.infos[name], Path(self.card.path), ids)
+
+    def norms(self, kind: Kind) -> npt.NDArray[np.float64]:
+        """(V,) float64: the length of each row, not finite where the row is not."""
+        count = self._store.infos[self._table_name(kind)].shape[0]
+        parts = [
+            vocabulary.row_norms(self.rows(kind, np.arange(start, min(start + _BLOCK, count), dtype=np.int64)))
+            for start in range(0, count, _BLOCK)
+        ]
+        return np.concatenate(parts)
+
+    def shape(self, kind: Kind) -> tuple[int, int]:
+        """Rows and columns of a table."""
+        rows, size = self._store.infos[self._table_name(kind)].shape
+        return rows, size
+
+    def is_input(self, kind: Kind) -> bool:
+        """Whether this kind's table is the input table, as the output table of a tied model is."""
+        return self._table_name(kind) == self._table_name("token")
+
+    def _table_name(self, kind: Kind) -> str:
         if self._layout is None:
             raise UserError(f"{self.card.path} holds no weights, so there are no rows to show; bring the whole model.")
         name = self._layout.token if kind == "token" else self._layout.output
@@ -121,9 +160,7 @@ class Checkpoint:
                 f"{self.card.name} has no output embeddings (it is an encoder without a prediction head); "
                 "choose its token embeddings."
             )
-        if name not in self._tables:
-            self._tables[name] = self._load_table(name)
-        return self._tables[name]
+        return name
 
     @cached_property
     def tokenizer(self) -> Tokenizer | None:
@@ -138,10 +175,10 @@ class Checkpoint:
     def vocabulary(self, progress: Progress = Silent()) -> Vocabulary:  # noqa: B008 - Silent has no state
         """Columns about every row of the input table; computed once, then kept in the cache."""
         if self._vocabulary is None and self._layout is None:
-            self._vocabulary = vocabulary.make(np.zeros((0, 1), np.float32), None, progress)
+            self._vocabulary = vocabulary.make(np.zeros(0), None, progress)
         if self._vocabulary is None:
             self._vocabulary = vocabulary.cached(
                 cache.model_folder(self.identity),
-                lambda: vocabulary.make(self.table("token"), self.tokenizer, progress),
+                lambda: vocabulary.make(self.norms("token"), self.tokenizer, progress),
             )
         return self._vocabulary

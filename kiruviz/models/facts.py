@@ -53,6 +53,12 @@ def model_type(config: Config) -> str | None:
     return None
 
 
+def declared_type(config: Config) -> str | None:
+    """The model's own type, as its config declares it: of a multimodal model not that of its text part."""
+    declared = config.get("model_type")
+    return declared if isinstance(declared, str) else model_type(config)
+
+
 def hidden_size(config: Config) -> int | None:
     return number(text_config(config), "hidden_size", "n_embd", "d_model", "dim", "emb_dim")
 

@@ -216,7 +216,7 @@ def _card(parts: _Parts, layout: Layout | None, ref: str, name: str, memo: dict[
     return Card(
         name=name,
         identity=memo["identity"],
-        model_type=facts.model_type(config),
+        model_type=facts.declared_type(config),
         vocab_size=table.shape[0] if table is not None else facts.vocab_size(config) or 0,
         hidden_size=facts.hidden_size(config) or (table.shape[1] if table is not None else 0),
         num_layers=facts.num_layers(config),

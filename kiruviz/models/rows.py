@@ -279,37 +279,37 @@ def make_space(
     ------
     UserError : words or filters that leave no row, or a table the model has not
     """
-    table = checkpoint.table(recipe.kind)
     recipe = recipe.with_identity(checkpoint.identity)
     progress.report(None, "Choosing rows")
     if recipe.rows.words is None:
-        vectors, row_ids, names, columns = _whole(checkpoint, recipe, table, progress)
+        vectors, row_ids, names, columns = _whole(checkpoint, recipe, progress)
     else:
-        vectors, row_ids, names, columns = _words(checkpoint, recipe, table)
+        vectors, row_ids, names, columns = _words(checkpoint, recipe)
     if not names:
         raise UserError(f"No row of {checkpoint.card.name} is left for {recipe.rows.title!r}; widen the filters.")
     if recipe.transform != Transform():
         from kiruviz.analysis import transforms
 
         keep = checkpoint.vocabulary().named & _finite(checkpoint, recipe)
-        vectors = transforms.fit(table, keep, recipe.transform, progress).apply(vectors, progress)
+        fitted = transforms.fit(checkpoint.table(recipe.kind), keep, recipe.transform, progress)
+        vectors = fitted.apply(vectors, progress)
     return Space(vectors, row_ids, names, columns, recipe)
 
 
 _Made = tuple[FloatArray, IntArray, tuple[str, ...], dict[str, npt.NDArray[Any]]]
 
 
-def _whole(checkpoint: Checkpoint, recipe: Recipe, table: FloatArray, progress: Progress) -> _Made:
+def _whole(checkpoint: Checkpoint, recipe: Recipe, progress: Progress) -> _Made:
     vocabulary = checkpoint.vocabulary(progress)
     ids = select(vocabulary, recipe.rows.filters)
     ids = ids[_finite(checkpoint, recipe)[ids]]
-    # The first rows in order need no copy of a table that may be gigabytes.
-    first = len(ids) == 0 or int(ids[-1]) == len(ids) - 1
-    vectors = table[: len(ids)] if first else table[ids]
+    # Most rows in order need no copy of a table that may be gigabytes; a few need not even the table.
+    first = len(ids) > len(vocabulary) // 4 and int(ids[-1]) == len(ids) - 1
+    vectors = checkpoint.table(recipe.kind)[: len(ids)] if first else checkpoint.rows(recipe.kind, ids)
     names = vocabulary.text if len(ids) == len(vocabulary) else tuple(vocabulary.text[row] for row in ids)
     columns = {
         "pieces": np.ones(len(ids), dtype=np.int64),
-        "norm": vocabulary.norm[ids] if table is checkpoint.table("token") else row_norms(vectors),
+        "norm": vocabulary.norm[ids] if checkpoint.is_input(recipe.kind) else row_norms(vectors),
         "zipf": vocabulary.zipf[ids],
         "kind": vocabulary.kind[ids],
         "script": vocabulary.script[ids],
@@ -323,7 +323,7 @@ def _free(name: str) -> str:
     return f"{name} (file)" if name in ("pieces", "norm", "zipf", "kind", "script") else name
 
 
-def _words(checkpoint: Checkpoint, recipe: Recipe, table: FloatArray) -> _Made:
+def _words(checkpoint: Checkpoint, recipe: Recipe) -> _Made:
     found = resolve_words(checkpoint, recipe.rows)
     if not found.names and found.dropped:
         word, reason = found.dropped[0]
@@ -331,9 +331,14 @@ def _words(checkpoint: Checkpoint, recipe: Recipe, table: FloatArray) -> _Made:
             f"No word of {recipe.rows.title!r} is left in {checkpoint.card.name} ({word!r}: {reason}); choose other "
             "words or widen the filters."
         )
-    vectors = np.empty((len(found.names), table.shape[1]), dtype=np.float32)
+    every = np.array([row for ids in found.piece_ids for row in ids], dtype=np.int64)
+    pieces = checkpoint.rows(recipe.kind, every)
+    vectors = np.empty((len(found.names), pieces.shape[1]), dtype=np.float32)
+    start = 0
     for i, ids in enumerate(found.piece_ids):
-        vectors[i] = table[ids[0]] if len(ids) == 1 else table[list(ids)].mean(axis=0, dtype=np.float32)
+        its = pieces[start : start + len(ids)]
+        vectors[i] = its[0] if len(ids) == 1 else its.mean(axis=0, dtype=np.float32)
+        start += len(ids)
     columns = {
         "pieces": found.pieces,
         "norm": row_norms(vectors),
@@ -355,8 +360,7 @@ def _of_words(column: npt.NDArray[Any], found: ResolvedRows) -> npt.NDArray[Any]
 
 def _finite(checkpoint: Checkpoint, recipe: Recipe) -> BoolArray:
     """(V,) bool: rows of the recipe's table without NaN and infinity."""
-    table = checkpoint.table(recipe.kind)
-    if table is checkpoint.table("token"):
+    if checkpoint.is_input(recipe.kind):
         return checkpoint.vocabulary().finite
-    finite: BoolArray = np.isfinite(row_norms(table))
+    finite: BoolArray = np.isfinite(checkpoint.norms(recipe.kind))
     return finite

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from kiruviz.errors import UserError
 
 FloatArray = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.int64]
 
 _HEADER_LIMIT = 100_000_000  # the format's own limit
 _BLOCK_VALUES = 4 << 20
@@ -159,6 +160,19 @@ def as_float32(raw: memoryview, info: TensorInfo, path: Path) -> FloatArray:
                 out[start : start + block.size] = block
     out.flags.writeable = False
     return out.reshape(info.shape)
+
+
+def rows_as_float32(raw: memoryview, info: TensorInfo, path: Path, rows: IntArray) -> FloatArray:
+    """Some rows of a two-dimensional tensor as float32, (len(rows), d): only their bytes are read.
+
+    Raises
+    ------
+    UserError : as `as_float32`
+    """
+    kind = {"F64": "<f8", "F32": "<f4", "F16": "<u2", "BF16": "<u2"}.get(info.dtype)
+    picked = None if kind is None else np.frombuffer(raw, dtype=kind).reshape(info.shape)[rows]
+    data = memoryview(b"") if picked is None else picked.view(np.uint8).data.cast("B")
+    return as_float32(data, TensorInfo(info.name, (len(rows), *info.shape[1:]), info.dtype), path)
 
 
 def write_safetensors(out: BinaryIO, name: str, values: FloatArray) -> None:

@@ -83,21 +83,19 @@ def row_norms(table: FloatArray) -> npt.NDArray[np.float64]:
     return norms
 
 
-def make(table: FloatArray, tokenizer: Tokenizer | None, progress: Progress) -> Vocabulary:
+def make(norm: npt.NDArray[np.float64], tokenizer: Tokenizer | None, progress: Progress) -> Vocabulary:
     """All columns, computed.
 
     Parameters
     ----------
-    table : (V, d) float32
+    norm : (V,) float64, the length of each row
     tokenizer : None gives rows named by number
     """
     progress.report(0.0, "Reading the vocabulary")
-    text, raw, kind = _describe(len(table), tokenizer)
+    text, raw, kind = _describe(len(norm), tokenizer)
     progress.report(0.4, "Looking up word frequencies")
     words = [one if what == "word" else "" for one, what in zip(text, kind, strict=True)]
     zipf, rank = frequency.look_up(words)
-    progress.report(0.7, "Measuring the rows")
-    norm = row_norms(table)
     script = [token_text.script_of(one) if what in _LETTERED else "" for one, what in zip(text, kind, strict=True)]
     return Vocabulary(tuple(text), tuple(raw), np.array(kind), np.array(script), zipf, rank, norm, np.isfinite(norm))
 

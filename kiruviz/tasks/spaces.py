@@ -14,7 +14,7 @@ from kiruviz.errors import UserError
 from kiruviz.models.checkpoint import Card, Checkpoint
 from kiruviz.models.opening import open_model as open_checkpoint
 from kiruviz.models.rows import LeftOut, left_out, make_space, resolve_words, select
-from kiruviz.models.vocabulary import Vocabulary, row_norms
+from kiruviz.models.vocabulary import Vocabulary
 from kiruviz.progress import Progress, Silent
 from kiruviz.session import records
 from kiruviz.session.records import PackedSpace, SpaceRecord
@@ -256,7 +256,7 @@ def _transformed_table(ref: str, kind: Kind, transform: Transform) -> tuple[Floa
     opened = checkpoint(ref)
     vocabulary = opened.vocabulary(Silent())
     table = opened.table(kind)
-    finite = vocabulary.finite if table is opened.table("token") else np.isfinite(row_norms(table))
+    finite = vocabulary.finite if opened.is_input(kind) else np.isfinite(opened.norms(kind))
     keep = vocabulary.named & finite
     if transform != Transform():
         from kiruviz.analysis.transforms import fit

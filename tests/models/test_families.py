@@ -172,7 +172,7 @@ def test_a_multimodal_model_shows_its_language_model(tmp_path: Path) -> None:
     checkpoint = open_model(str(tmp_path))
     np.testing.assert_array_equal(checkpoint.table(), model.get_input_embeddings().weight.detach().numpy())
     card = checkpoint.card
-    assert (card.model_type, card.hidden_size, card.num_heads, card.position_scheme) == ("llama", 32, 4, "rotary")
+    assert (card.model_type, card.hidden_size, card.num_heads, card.position_scheme) == ("llava", 32, 4, "rotary")
     assert card.tied == (model.get_output_embeddings().weight is model.get_input_embeddings().weight)
 
 
