@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,15 @@ import numpy.typing as npt
 
 from kiruviz.errors import UserError
 from kiruviz.models.vectors.columns import likely_first
-from kiruviz.models.vectors.table import SeveralTablesError, TableChoice, VectorTable, frozen, name_notes, word
+from kiruviz.models.vectors.table import (
+    EXACT_NAMES,
+    SeveralTablesError,
+    TableChoice,
+    VectorTable,
+    frozen,
+    name_notes,
+    word,
+)
 from kiruviz.progress import Progress
 
 _NAMES = ("names", "tokens", "words", "labels", "vocab", "index", "keys", "texts")
@@ -75,6 +84,7 @@ def _refuse_bomb(path: Path) -> None:
 
 def _with_columns(vectors: npt.NDArray[np.float32], others: dict[str, npt.NDArray[Any]]) -> VectorTable:
     n = len(vectors)
+    exact = others.pop(EXACT_NAMES, None)
     fitting = {key: a for key, a in others.items() if a.shape == (n,)}
     strings = {key: a for key, a in fitting.items() if a.dtype.kind in "US"}
     lower = {key.casefold(): key for key in strings}
@@ -82,12 +92,22 @@ def _with_columns(vectors: npt.NDArray[np.float32], others: dict[str, npt.NDArra
     names: tuple[str, ...] = ()
     if titled is not None:
         names = tuple(word(one) if isinstance(one, bytes) else str(one) for one in strings.pop(titled).tolist())
+    if exact is not None:
+        names = _listed(exact, n) or names
     columns: dict[str, npt.NDArray[Any]] = {
         key: np.array([word(one) if isinstance(one, bytes) else one for one in a.tolist()], np.str_)
         for key, a in strings.items()
     }
     columns |= {key: a.astype(np.float64) for key, a in fitting.items() if a.dtype.kind in "fiub"}
     return VectorTable(vectors, names, columns, name_notes(names, 0))
+
+
+def _listed(packed: npt.NDArray[Any], rows: int) -> tuple[str, ...]:
+    try:
+        found = json.loads(packed.astype(np.uint8).tobytes())
+    except (ValueError, RecursionError):
+        return ()
+    return tuple(map(str, found)) if isinstance(found, list) and len(found) == rows else ()
 
 
 def _table(path: Path, array: npt.NDArray[Any], what: str) -> npt.NDArray[np.float32]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 # What a column of names is called, best first.
-_NAMES = ("token", "word", "name", "label", "term", "text", "title", "sentence", "key", "id")
+_NAMES = ("token", "word", "name", "term", "text", "title", "sentence", "label", "key", "id")
 _VECTORS = ("embedding", "embeddings", "vector", "vectors", "emb", "vec", "features")
 _NUMBERED = re.compile(r"(?P<stem>.*?)[_\-. \[]*(?P<number>\d+)\]?", re.DOTALL)
 

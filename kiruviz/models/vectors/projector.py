@@ -25,7 +25,7 @@ from kiruviz.models.vectors.table import (
     opened,
     word,
 )
-from kiruviz.models.vectors.text import is_number
+from kiruviz.models.vectors.text import is_number, unescaped
 from kiruviz.progress import Progress
 
 CONFIG = "projector_config.json"
@@ -211,30 +211,20 @@ def _metadata(path: Path, rows: int, vectors: Path) -> tuple[tuple[str, ...], di
 def _columns(titles: list[str], cells: list[list[str]]) -> tuple[tuple[str, ...], dict[str, npt.NDArray[Any]]]:
     found: dict[str, npt.NDArray[Any]] = {}
     texts: dict[str, list[str]] = {}
+    own = ESCAPED in titles  # as KiruViz writes them
     for i, title in enumerate(titles):
         name = title if title and title not in found and title not in texts else f"{title} ({i + 1})".strip()
-        values = [row[i] for row in cells]
+        values = [unescaped(row[i]) if own else row[i] for row in cells]
         filled = [value for value in values if value.strip()]
-        if filled and all(map(is_number, filled)) and len(titles) > 1:
+        if filled and all(map(is_number, filled)) and len(titles) > 1 and title != ESCAPED:
             found[name] = np.array([float(value) if value.strip() else np.nan for value in values], np.float64)
         else:
             texts[name] = values
-    if ESCAPED in texts:
-        names = tuple(map(unescaped, texts.pop(ESCAPED)))
-    else:
-        title_of_names = columns.name_column(list(texts))
-        names = () if title_of_names is None else tuple(texts.pop(title_of_names))
+    title_of_names = ESCAPED if own else columns.name_column(list(texts))
+    names = () if title_of_names is None else tuple(texts.pop(title_of_names))
     return names, {**{name: np.array(values, np.str_) for name, values in texts.items()}, **found}
 
 
 def escaped(name: str) -> str:
-    """A name without tabs and line ends, from which `unescaped` makes it again: JSON without its quotes."""
+    """A name without tabs and line ends, from which `text.unescaped` makes it again: JSON without its quotes."""
     return json.dumps(name, ensure_ascii=False)[1:-1]
-
-
-def unescaped(text: str) -> str:
-    """The name that `escaped` was given; a text that is none stays as it is."""
-    try:
-        return str(json.loads(f'"{text}"'))
-    except ValueError:
-        return text

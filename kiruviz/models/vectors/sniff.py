@@ -107,7 +107,9 @@ def _is_row(start: bytes, size: int) -> bool:
 
 
 def _text_format(path: Path, start: bytes) -> Format:
-    if start.translate(None, _TEXT_BYTES) and start[:2] not in (b"\xff\xfe", b"\xfe\xff"):
+    odd = len(start.translate(None, _TEXT_BYTES))
+    # A vocabulary may hold a few control characters; text has no NUL and not many of the others.
+    if (b"\0" in start or 50 * odd > len(start)) and start[:2] not in (b"\xff\xfe", b"\xfe\xff"):
         return "unknown"
     name = path.name.casefold().removesuffix(".gz")
     if name.endswith(".csv"):

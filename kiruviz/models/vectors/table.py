@@ -16,6 +16,8 @@ import numpy.typing as npt
 from kiruviz.errors import UserError
 from kiruviz.space import FloatArray
 
+# In a .npz: names as JSON, where NumPy's own strings cannot hold them.
+EXACT_NAMES = "names (json)"
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")

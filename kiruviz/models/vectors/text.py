@@ -5,6 +5,7 @@ Source of the conventions: gensim's `KeyedVectors.load_word2vec_format`, and the
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,16 +19,20 @@ from kiruviz.models.vectors.table import VectorTable, frozen, is_text, lines, na
 from kiruviz.progress import Progress
 from kiruviz.space import FloatArray
 
+# At the end of a header: the names below are escaped as in JSON. Other readers take it for white space.
+ESCAPED = "\t"
 _PROBE = 20  # first lines that say how many numbers a row has
 
 
 @dataclass(frozen=True)
 class _Shape:
-    """What the first lines say: `rows` where there is a header, the numbers of a row, what parts them."""
+    """What the first lines say: `rows` where there is a header, the numbers of a row, what parts them, and whether
+    names are escaped."""
 
     rows: int | None
     size: int
     separator: bytes
+    escaped: bool = False
 
 
 def read(path: Path, progress: Progress) -> VectorTable:
@@ -67,7 +72,7 @@ def read(path: Path, progress: Progress) -> VectorTable:
         )
     if not blocks:
         raise UserError(f"{path} holds no vectors; bring a file with at least one row of numbers.")
-    names_text = tuple(map(word, named))
+    names_text = tuple(unescaped(word(name)) if shape.escaped else word(name) for name in named)
     odd = sum(not is_text(name) for name in named)
     return VectorTable(frozen(np.concatenate(blocks), path), names_text, notes=name_notes(names_text, odd))
 
@@ -96,7 +101,7 @@ def _shape(path: Path, first: list[bytes]) -> _Shape:
     if rows is not None and size and (len(first) == 1 or counted >= size):
         if len(first) == 1 and rows:
             raise UserError(f"{path}: its first line promises {rows:,} rows, but the file ends there; fetch it again.")
-        return _Shape(rows, size, separator)
+        return _Shape(rows, size, separator, first[0].endswith(ESCAPED.encode()))
     size = _usual([_stripped(line) for line in first[:_PROBE] if line.strip()], separator)
     if size < 1:
         raise UserError(f"{path}, line 1: a name without numbers; each line is a name and then its numbers.")
@@ -170,6 +175,25 @@ def _bad_number(path: Path, number: int, tails: list[bytes], separator: bytes) -
             hint = "write a decimal point" if b"," in field else "correct the line"
             return UserError(f"{path}, line {at}: number {place} is “{shown}”, which is no number; {hint}.")
     return UserError(f"{path}, lines {number} to {number + len(tails) - 1}: the numbers cannot be read; correct them.")
+
+
+def escaped(name: str) -> str:
+    """A name without white space, from which `unescaped` makes it again: JSON without its quotes."""
+    plain = json.dumps(name, ensure_ascii=False)[1:-1]
+    return "".join(f"\\u{ord(char):04x}" if char.isspace() or char == "\x7f" else char for char in plain)
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name can be written as it is: not empty, no white space, no control character, no backslash."""
+    return bool(name) and name.isprintable() and not any(char.isspace() or char == "\\" for char in name)
+
+
+def unescaped(text: str) -> str:
+    """The name that `escaped` was given; a text that is none stays as it is."""
+    try:
+        return str(json.loads(f'"{text}"'))
+    except ValueError:
+        return text
 
 
 def is_number(field: bytes | str) -> bool:

@@ -16,7 +16,7 @@ from kiruviz.errors import UserError
 from kiruviz.models.checkpoint import Checkpoint
 from kiruviz.models.opening import open_model
 from kiruviz.models.rows import make_space
-from kiruviz.models.vectors.projector import escaped, unescaped
+from kiruviz.models.vectors import projector, text
 from kiruviz.models.vectors.table import SeveralTablesError
 from kiruviz.space import Recipe, Rows
 
@@ -175,8 +175,9 @@ def test_a_projector_config_opens_what_it_names_inside_its_folder(tmp_path: Path
 
 @pytest.mark.parametrize("name", ["\n", "\t", '"', " ", "\\", "\\n", "a\tb", "\r\n", "名", "\x00", "", "'"])
 def test_escaped_names_come_back_exactly(name: str) -> None:
-    assert unescaped(escaped(name)) == name
-    assert not set("\t\n\r") & set(escaped(name))
+    assert text.unescaped(projector.escaped(name)) == text.unescaped(text.escaped(name)) == name
+    assert not set("\t\n\r") & set(projector.escaped(name))
+    assert not set(" \t\n\r") & set(text.escaped(name))
 
 
 # --- CSV and Parquet
@@ -312,8 +313,6 @@ def test_numpy_files_that_hold_no_table_are_refused(refused: Refused) -> None:
 def test_what_was_read_once_is_there_at_once_and_read_anew_when_the_file_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kiruviz.models.vectors import text
-
     path = tmp_path / "a.csv"
     path.write_bytes(b"word,a,b,kind\nx,0.5,1,q\n\ty,2,3.5,r\n")
     first = open_model(str(path))
