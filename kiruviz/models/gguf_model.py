@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from kiruviz.models import families
+from kiruviz.models import families, sentencepiece
 from kiruviz.models.gguf_file import GgufFile
-from kiruviz.models.tokenizer import as_json, byte_bpe_model
+from kiruviz.models.tokenizer_json import as_json, byte_bpe_model
 
 _LLAMA3_SPLIT = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
@@ -95,7 +95,7 @@ def tokenizer_json(file: GgufFile) -> bytes | None:
     scores = file.metadata.get("tokenizer.ggml.scores")
     if model == "llama" and isinstance(scores, np.ndarray) and len(scores) == len(tokens):
         prefix = file.metadata.get("tokenizer.ggml.add_space_prefix", True)
-        return _sentencepiece(named, added, scores, bool(prefix), tokens[0])
+        return sentencepiece.bpe(named, added, scores.tolist(), bool(prefix), tokens[0])
     return None
 
 
@@ -120,27 +120,3 @@ def _byte_level(vocab: dict[str, int], added: list[tuple[int, str, bool]], merge
 
 def _joined(merge: str) -> str:
     return merge.replace(" ", "", 1)
-
-
-def _sentencepiece(
-    vocab: dict[str, int], added: list[tuple[int, str, bool]], scores: Any, prefix: bool, unknown: str
-) -> bytes:
-    """Merges are rebuilt from the scores: of all ways to cut a piece in two known ones, best piece first."""
-    unknown = "<unk>" if "<unk>" in vocab else unknown
-    merges = []
-    for piece, row in vocab.items():
-        for cut in range(1, len(piece)):
-            left, right = piece[:cut], piece[cut:]
-            if left in vocab and right in vocab:
-                merges.append((-float(scores[row]), vocab[left], vocab[right], [left, right]))
-    merges.sort(key=lambda merge: merge[:3])
-    pairs: list[Any] = [merge[3] for merge in merges]
-    space: list[dict[str, Any]] = [{"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]
-    first: list[dict[str, Any]] = [{"type": "Prepend", "prepend": "▁"}] if prefix else []
-    return as_json(
-        byte_bpe_model(vocab, pairs, unk_token=unknown, fuse_unk=True, byte_fallback=True),
-        added,
-        None,
-        {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
-        {"type": "Sequence", "normalizers": [*first, *space]},
-    )

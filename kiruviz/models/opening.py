@@ -13,13 +13,15 @@ from typing import Any
 from kiruviz.errors import UserError
 from kiruviz.models import cache, facts, gguf_model, weights
 from kiruviz.models import tokenizer as tokenizers
+from kiruviz.models.attach import attached
 from kiruviz.models.checkpoint import Card, Checkpoint
 from kiruviz.models.gguf_file import GgufFile
 from kiruviz.models.identity import hash_parts
 from kiruviz.models.layout import Layout, find_layout
 from kiruviz.models.starters import STARTERS, locate
 from kiruviz.models.tensors import FloatArray, SafetensorsStore, TensorStore, write_safetensors
-from kiruviz.models.tokenizer import Tokenizer, json_object
+from kiruviz.models.tokenizer import Tokenizer
+from kiruviz.models.tokenizer_json import json_object, read_bytes
 from kiruviz.models.torch_file import TorchStore
 from kiruviz.models.vectors import projector
 from kiruviz.models.vectors.opened import VECTOR_FORMATS, open_vectors
@@ -131,7 +133,7 @@ def _beside(path: Path, store: TensorStore) -> _Parts:
         config=json_object(config) if has_config else {},
         config_bytes=config.read_bytes() if has_config else b"",
         store=store,
-        tokenizer_bytes=lambda: b"\0".join(tokenizers.read_bytes(file) for file in beside),
+        tokenizer_bytes=lambda: b"\0".join(read_bytes(file) for file in beside),
         tokenizer=lambda: tokenizers.from_folder(folder),
         extra_files=(*([config] if has_config else ()), *beside),
     )
@@ -179,7 +181,9 @@ def _checkpoint(parts: _Parts, table: str | None, ref: str, name: str, progress:
             lambda: _cached_tokenizer(folder, parts),
             lambda tensor: _cached_table(folder, store, tensor),
         )  # fmt: skip
-    return Checkpoint(card, parts.config, parts.store, layout, parts.tokenizer, parts.store.read)
+    return Checkpoint(
+        card, parts.config, parts.store, layout, lambda: parts.tokenizer() or attached(card.identity), parts.store.read
+    )
 
 
 def _layout(parts: _Parts, table: str | None) -> Layout | None:

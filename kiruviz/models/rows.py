@@ -14,7 +14,8 @@ import numpy.typing as npt
 from kiruviz.errors import UserError
 from kiruviz.models import frequency, token_text
 from kiruviz.models.checkpoint import Checkpoint
-from kiruviz.models.tokenizer import Tokenizer, read_bytes
+from kiruviz.models.tokenizer import Tokenizer
+from kiruviz.models.tokenizer_json import read_bytes
 from kiruviz.models.vocabulary import Vocabulary, row_norms
 from kiruviz.progress import Progress, Silent
 from kiruviz.space import Filters, FloatArray, IntArray, PieceRule, Recipe, Rows, Space, Transform

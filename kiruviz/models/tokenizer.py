@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kiruviz.errors import UserError
+from kiruviz.models import sentencepiece
+from kiruviz.models.tokenizer_json import as_json, byte_bpe_model, json_object, read_bytes
 
 Flavour = Literal["bytelevel", "sentencepiece", "wordpiece", "plain"]
 
@@ -139,7 +141,9 @@ def _types(part: Any) -> set[str]:
     return found.union(*(_types(part.get(key)) for key in ("pretokenizers", "decoders", "normalizers")))
 
 
-FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "tokenizer_config.json")
+FILES = (
+    "tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "tokenizer_config.json", *sentencepiece.FILES
+)  # fmt: skip
 
 
 def from_folder(folder: Path) -> Tokenizer | None:
@@ -149,23 +153,31 @@ def from_folder(folder: Path) -> Tokenizer | None:
     -------
     None where the folder has none of them
     """
-    whole, pieces = folder / "tokenizer.json", folder / "vocab.txt"
-    vocab, merges = folder / "vocab.json", folder / "merges.txt"
-    if whole.is_file():
-        return Tokenizer(read_bytes(whole), str(whole))
-    if pieces.is_file():
-        return Tokenizer(_wordpiece(folder, pieces), str(pieces))
-    if vocab.is_file() and merges.is_file():
-        return Tokenizer(_byte_bpe(vocab, merges), str(vocab))
+    for name in ("tokenizer.json", "vocab.txt", "vocab.json", *sentencepiece.FILES):
+        path = folder / name
+        if path.is_file() and (name != "vocab.json" or (folder / "merges.txt").is_file()):
+            return from_file(path)
     return None
 
 
-def read_bytes(path: Path) -> bytes:
-    """A whole small file. Raises `UserError` where it cannot be read."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UserError(f"{path} cannot be read ({error.strerror}); check the file and its permissions.") from error
+def from_file(path: Path) -> Tokenizer:
+    """The tokenizer of a `tokenizer.json`, `vocab.txt`, `vocab.json` (with its `merges.txt`) or SentencePiece model.
+
+    Raises
+    ------
+    UserError : it is none, or cannot be read
+    """
+    data = read_bytes(path)
+    if path.suffix == ".model":
+        return Tokenizer(sentencepiece.read(path, data), str(path))
+    if path.suffix == ".txt":
+        return Tokenizer(_wordpiece(path.parent, path), str(path))
+    merges = path.with_name("merges.txt")
+    if "model" in json_object(path) or not merges.is_file():
+        made = Tokenizer(data, str(path))
+        made.spec  # noqa: B018 - says what is wrong with it now
+        return made
+    return Tokenizer(_byte_bpe(path, merges), str(path))
 
 
 def _text(path: Path) -> str:
@@ -205,48 +217,3 @@ def _byte_bpe(vocab: Path, merges: Path) -> bytes:
         {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True},
         {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
     )
-
-
-def byte_bpe_model(vocab: dict[str, Any], merges: list[str], **extra: Any) -> dict[str, Any]:
-    """The model part of a `tokenizer.json` for byte-pair encoding."""
-    return {
-        "type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
-        "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False, "ignore_merges": False,
-        "vocab": vocab, "merges": merges, **extra,
-    }  # fmt: skip
-
-
-def as_json(
-    model: dict[str, Any],
-    added: Sequence[tuple[int, str, bool]],
-    pre_tokenizer: Any,
-    decoder: Any,
-    normalizer: Any = None,
-) -> bytes:
-    """A whole `tokenizer.json`; `added` is (row, text, special) of each added token."""
-    entries = [
-        {"id": row, "content": text, "single_word": False, "lstrip": False, "rstrip": False,
-         "normalized": False, "special": special}
-        for row, text, special in sorted(added)
-    ]  # fmt: skip
-    spec = {
-        "version": "1.0", "truncation": None, "padding": None, "added_tokens": entries, "normalizer": normalizer,
-        "pre_tokenizer": pre_tokenizer, "post_processor": None, "decoder": decoder, "model": model,
-    }  # fmt: skip
-    return json.dumps(spec, ensure_ascii=False).encode("utf-8", "replace")
-
-
-def json_object(path: Path) -> dict[str, Any]:
-    """A JSON file that holds one object.
-
-    Raises
-    ------
-    UserError : unreadable, no JSON, or something else than an object
-    """
-    try:
-        value = json.loads(read_bytes(path))
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{path} is not valid JSON ({error}); fetch it again.") from error
-    if not isinstance(value, dict):
-        raise UserError(f"{path} should hold one JSON object; fetch it again.")
-    return value

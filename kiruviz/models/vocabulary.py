@@ -132,13 +132,22 @@ def cached(folder: Path, compute: Any) -> Vocabulary:
     folder : the model's cache folder
     compute : () -> Vocabulary
     """
-    path = folder / f"vocabulary-{_VERSION}.npz"
+    path = _path(folder)
     try:
         return _load(path)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         made: Vocabulary = compute()
     cache.write_quietly(path, lambda out: _save(made, out))
     return made
+
+
+def forget(folder: Path) -> None:
+    """Have the columns computed anew, since the model's tokenizer is another."""
+    _path(folder).unlink(missing_ok=True)
+
+
+def _path(folder: Path) -> Path:
+    return folder / f"vocabulary-{_VERSION}.npz"
 
 
 def _save(vocabulary: Vocabulary, out: Any) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kiruviz.errors import UserError
 from kiruviz.models.tensors import FloatArray, SafetensorsStore, TensorInfo, TensorStore
-from kiruviz.models.tokenizer import json_object
+from kiruviz.models.tokenizer_json import json_object
 from kiruviz.models.torch_file import TorchStore
 
 INDEX = ".index.json"
