@@ -38,10 +38,12 @@ class HelperSettings:
 
 @dataclass(frozen=True)
 class JobError:
-    """Why a job failed: one `sentence` for the person, `details` (a traceback) for the fold and the log."""
+    """Why a job failed: one `sentence` for the person, `details` (a traceback) for the fold and the log, and the
+    `choices` the person has, where the error lists them."""
 
     sentence: str
     details: str = ""
+    choices: tuple[Any, ...] = ()
 
 
 class PipeProgress:
@@ -104,7 +106,7 @@ def _answer(
     except (EOFError, BrokenPipeError):
         os._exit(0)
     except UserError as error:
-        return ("error", job_id, JobError(str(error)))
+        return ("error", job_id, JobError(str(error), choices=error.choices))
     except MemoryError:
         sentence = "There was not enough memory for this; choose fewer rows or close other programs, then try again."
         return ("error", job_id, JobError(sentence, traceback.format_exc()))
