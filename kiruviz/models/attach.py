@@ -5,11 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from kiruviz.errors import UserError
-from kiruviz.models import cache, vocabulary
+from kiruviz.models import cache, sentencepiece, vocabulary
 from kiruviz.models.tokenizer import Tokenizer, from_file
 from kiruviz.paths import data_dir
 
-SUFFIXES = (".json", ".txt", ".model")
+_NAMES = ("tokenizer.json", "vocab.txt", "vocab.json", *sentencepiece.FILES)
+
+
+def is_tokenizer(path: Path) -> bool:
+    """Whether a file is called as tokenizers are."""
+    return path.name in _NAMES or path.suffix == ".model"
 
 
 def attach(identity: str, rows: int, path: Path) -> Tokenizer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,11 @@ import numpy as np
 from kiruviz.analysis.neighbors import nearest
 from kiruviz.analysis.quality import mean_random_cosine
 from kiruviz.errors import UserError
+from kiruviz.models.attach import attach
 from kiruviz.models.checkpoint import Card, Checkpoint
 from kiruviz.models.opening import open_model as open_checkpoint
 from kiruviz.models.rows import LeftOut, left_out, make_space, resolve_words, select
+from kiruviz.models.vectors.opened import VectorCheckpoint
 from kiruviz.models.vocabulary import Vocabulary
 from kiruviz.progress import Progress, Silent
 from kiruviz.session import records
@@ -25,7 +28,9 @@ from kiruviz.space import FloatArray, Kind, Metric, Recipe, Rows, Space, Transfo
 class ModelInfo:
     """What the window needs to know of an open model.
 
-    `kinds` are the tables it has; `token_kinds` and `scripts` what its vocabulary holds, most frequent first.
+    `kinds` are the tables it has; `token_kinds` and `scripts` what its vocabulary holds, most frequent first;
+    `columns` what a file of vectors says of its rows, and `known_words` how many of the words asked for are among
+    its names (None for a model, whose tokenizer can cut any word).
     """
 
     card: Card
@@ -33,6 +38,8 @@ class ModelInfo:
     token_kinds: tuple[str, ...]
     scripts: tuple[str, ...]
     has_tokenizer: bool
+    columns: tuple[str, ...] = ()
+    known_words: int | None = None
 
 
 @dataclass(frozen=True)
@@ -96,8 +103,8 @@ def space(recipe: Recipe) -> Space:
     return make_space(opened, recipe, Silent())
 
 
-def open_model(progress: Progress, ref: str) -> ModelInfo:
-    """Open a model and read its card."""
+def open_model(progress: Progress, ref: str, words: tuple[str, ...] | None = None) -> ModelInfo:
+    """Open a model or a file of vectors and read its card; `words` are looked for in a file of vectors."""
     progress.report(None, f"Opening {ref}")
     opened = checkpoint(ref)
     vocabulary = opened.vocabulary(progress)
@@ -107,7 +114,23 @@ def open_model(progress: Progress, ref: str) -> ModelInfo:
         token_kinds=_by_count(vocabulary.kind),
         scripts=_by_count(vocabulary.script),
         has_tokenizer=opened.tokenizer is not None,
+        columns=tuple(opened.columns),
+        known_words=_known(vocabulary, words or ()) if isinstance(opened, VectorCheckpoint) else None,
     )
+
+
+def _known(vocabulary: Vocabulary, words: tuple[str, ...]) -> int:
+    return sum(vocabulary.find_exact(word) is not None for word in words)
+
+
+def attach_tokenizer(progress: Progress, ref: str, path: str) -> ModelInfo:
+    """Use the tokenizer in `path` for a model that came without one; the model's card and vocabulary then."""
+    progress.report(None, "Reading the tokenizer")
+    opened = checkpoint(ref)
+    attach(opened.identity, opened.card.vocab_size, Path(path))
+    for cached in (checkpoint, space, _transformed_table, _baseline):
+        cached.cache_clear()
+    return open_model(progress, ref)
 
 
 def build_space(progress: Progress, recipe: Recipe) -> SpaceRecord:

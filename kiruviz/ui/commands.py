@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,9 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 from kiruviz import __version__
 from kiruviz.analysis.grouping import ClusterSpec
 from kiruviz.errors import UserError
+from kiruviz.models.attach import is_tokenizer
+from kiruviz.models.vectors.sniff import holds_vectors
+from kiruviz.models.vectors.table import TableChoice
 from kiruviz.session.recover import UntitledInfo
 from kiruviz.session.store import Session
 from kiruviz.space import Recipe
@@ -21,6 +24,7 @@ from kiruviz.tasks.snippets import clusters_snippet, map_snippet, neighbors_snip
 from kiruviz.ui.keys import how, tipped
 from kiruviz.ui.label_commands import LabelCommands
 from kiruviz.ui.recoloring import recolor
+from kiruviz.ui.table_picker import TablePicker
 from kiruviz.ui.theme import ThemeChoice
 from kiruviz.ui.views import ViewCommands
 
@@ -63,15 +67,35 @@ class Commands:
 
     def open_path(self, path: Path) -> None:
         """Open a session, a model folder or file, or a list of words; a failure keeps what is open."""
-        session = self._window.document.session
+        window = self._window
+        session = window.document.session
         if session is not None and path.resolve() == session.path:
-            self._window.tell(f"{path.name} is open already.")
+            window.tell(f"{path.name} is open already.")
         elif path.suffix == ".kiru":
             self._guarded(lambda: self._use(Session.open(path), path))
-        elif path.suffix in (".txt", ".tsv", ".csv") and path.is_file():
-            self._window.space_pane.read_file(path)
+        elif path.is_file() and is_tokenizer(path) and self._waits_for_tokenizer():
+            window.conductor.attach_tokenizer(path)
+        elif path.is_file() and path.suffix in (".txt", ".tsv", ".csv") and not self._holds_vectors(path):
+            window.space_pane.read_file(path)
         else:
             self.open_model(str(path.parent if path.name in ("config.json", "model.safetensors") else path))
+
+    def _holds_vectors(self, path: Path) -> bool:
+        """Whether a text file is vectors and not a list of words; one that cannot be read is said to be none."""
+        try:
+            return holds_vectors(path)
+        except UserError:
+            return False
+
+    def _waits_for_tokenizer(self) -> bool:
+        info = self._window.conductor.info
+        return info is not None and bool(info.kinds) and not info.has_tokenizer
+
+    def choose_table(self, ref: str, choices: Sequence[TableChoice]) -> None:
+        """Ask which table of a file is wanted, and open it."""
+        picker = TablePicker(self._window, ref, choices)
+        picker.picked.connect(self.open_model)
+        picker.open()
 
     def restore(self, info: UntitledInfo) -> None:
         """Continue an untitled session that was not saved."""
@@ -224,7 +248,7 @@ class Commands:
         record = window.document.record
         rows = record.recipe.rows if record is not None and record.recipe.rows.words is not None else None
         job = window.conductor.open_model(ref, rows)
-        if Path(ref).exists():
+        if Path(ref.rpartition("::")[0] or ref).exists():
             job.succeeded.connect(lambda _: self._remember(ref))
 
     def show_space(self, recipe: Recipe) -> None:

@@ -29,6 +29,8 @@ from kiruviz.ui.document import Document
 _DRAWING = ("open", "space", "recall", "projection", "clusters", "evidence", "stability", "effect", "split")
 _MOST_TOLD = 8
 EVERYDAY_TITLE = "Everyday words (200)"
+# Of a file of vectors that knows fewer of the everyday words all rows are shown.
+_ENOUGH_WORDS = 20
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,8 @@ class Conductor(QObject):
 
     model_changed(ModelInfo or None), neighbors_found(NeighborList), tokens_found(text, tokens),
     hover_found(row, NeighborList), counted(RowCount or JobError), failed(JobError), told(str) for the status
-    line, layout_ready() once UMAP is compiled, names_moved(NamesMoved) after a clustering that touched answers.
+    line, layout_ready() once UMAP is compiled, names_moved(NamesMoved) after a clustering that touched answers,
+    tables_found(ref, choices) where a file holds several tables of which the person has to choose.
     """
 
     model_changed = Signal(object)
@@ -95,6 +98,7 @@ class Conductor(QObject):
     told = Signal(str)
     layout_ready = Signal()
     names_moved = Signal(object)
+    tables_found = Signal(str, object)
 
     def __init__(self, document: Document, runner: JobRunner) -> None:
         super().__init__()
@@ -116,18 +120,38 @@ class Conductor(QObject):
 
     def open_model(self, ref: str, rows: Rows | None = None) -> Job:
         """Open a model and show its map of `rows` (the everyday words if none are given)."""
-        job = self.runner.start("model", f"Opening {ref}", spaces.open_model, ref, key="open")
-        wanted = Recipe(model=ref, rows=rows if rows is not None else everyday_rows())
+        words = everyday_rows()
+        job = self.runner.start("model", f"Opening {ref}", spaces.open_model, ref, words.words, key="open")
+        wanted = Recipe(model=ref, rows=rows if rows is not None else words)
         job.succeeded.connect(lambda info: self._opened(info, wanted))
-        job.failed.connect(self.failed)
+        job.failed.connect(lambda error: self._not_opened(ref, error))
         return job
+
+    def _not_opened(self, ref: str, error: JobError) -> None:
+        if error.choices:
+            self.tables_found.emit(ref, error.choices)
+        else:
+            self.failed.emit(error)
 
     def _opened(self, info: spaces.ModelInfo, wanted: Recipe) -> None:
         self.info = info
         self.model_changed.emit(info)
-        if not info.has_tokenizer:  # words cannot be looked up; its rows are shown by number
+        if not info.kinds:
+            self.told.emit(f"{info.card.name} is a configuration without weights: its card is shown, it has no rows.")
+            return
+        few = info.known_words is not None and info.known_words < _ENOUGH_WORDS
+        if not info.has_tokenizer or few:  # words cannot be looked up, or are others; its rows are shown by number
             wanted = replace(wanted, rows=Rows())
         self.show_space(wanted).failed.connect(lambda _: self._follow_model())
+
+    def attach_tokenizer(self, path: Path) -> None:
+        """Use a tokenizer the person brought for the open model, which came without one."""
+        if self.info is None:
+            return
+        ref = self.info.card.source
+        job = self.runner.start("model", "Reading the tokenizer", spaces.attach_tokenizer, ref, str(path), key="open")
+        job.succeeded.connect(lambda info: self._opened(info, Recipe(model=ref, rows=everyday_rows())))
+        job.failed.connect(self.failed)
 
     def _follow_model(self) -> None:
         """Undo may lead back to another model's rows, and a model's map may fail: go back to the rows' model."""

@@ -176,6 +176,7 @@ class MainWindow(QMainWindow):
         self.themes.changed.connect(self._apply_theme)
         self.runner.job_started.connect(self.strip.watch)
         conductor.failed.connect(self.show_error)
+        conductor.tables_found.connect(self.commands.choose_table)
         conductor.told.connect(self.tell)
         for signal in (document.session_changed, document.space_changed):
             signal.connect(self.commands.views.refresh)
