@@ -9,7 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +164,11 @@ def _add_export(commands: Any) -> None:
     parser.add_argument("--model", metavar="MODEL", help="where the model of a figure is now")
     _add_outputs(parser)
     parser.add_argument("--labels", type=Path, metavar="F", help="labels as .csv, .json or .html (a page to print)")
+    vectors = parser.add_argument_group("the vectors, with names, places and labels, for other programs")
+    vectors.add_argument("--projector", type=Path, metavar="DIR", help="the Embedding Projector's three files")
+    vectors.add_argument("--atlas", type=Path, metavar="F", help="Parquet for embedding-atlas")
+    vectors.add_argument("--word2vec", type=Path, metavar="F", help="word2vec's text: .vec or .txt")
+    vectors.add_argument("--npz", type=Path, metavar="F", help="NumPy's .npz")
     _add_json(parser)
 
 
@@ -345,7 +350,7 @@ def _map(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from kiruviz.tasks import exports, remake
+    from kiruviz.tasks import exports, remake, vector_exports
 
     order = exports.ExportOrder(
         source=options.source,
@@ -359,8 +364,17 @@ def _export(options: argparse.Namespace) -> int:
         model=options.model,
     )
     again = options.source.suffix.lower() in exports.FIGURE_SUFFIXES
+    targets = {name: getattr(options, name) for name in vector_exports.TARGETS if getattr(options, name) is not None}
+    vector_exports.check_targets(options.source, targets, options.overwrite)
     with _progress(options) as progress:
-        done = remake.export_again(progress, order) if again else exports.export(progress, order)
+        done = exports.Exported(())
+        if order.figure or order.table or order.labels or not targets:
+            done = remake.export_again(progress, order) if again else exports.export(progress, order)
+        also = [
+            vector_exports.export_vectors(progress, str(options.source), target, str(path), options.overwrite)
+            for target, path in targets.items()
+        ]
+    done = replace(done, written=(*done.written, *also))
     if options.json:
         _print_json({"written": done.written} | ({"notes": done.notes} if again else {}))
     else:

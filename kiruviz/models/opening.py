@@ -25,7 +25,7 @@ from kiruviz.models.tokenizer_json import json_object, read_bytes
 from kiruviz.models.torch_file import TorchStore
 from kiruviz.models.vectors import projector
 from kiruviz.models.vectors.opened import VECTOR_FORMATS, open_vectors
-from kiruviz.models.vectors.sniff import format_of
+from kiruviz.models.vectors.sniff import format_of, is_only_words
 from kiruviz.progress import Progress, Silent
 
 _OPENABLE = (
@@ -90,7 +90,9 @@ def _open_path(path: Path, table: str | None, ref: str, title: str | None, progr
         parts = _folder(path)
     elif path.name == "config.json":
         parts = _folder(path.parent)
-    elif not path.name.endswith(weights.INDEX) and format_of(path) in VECTOR_FORMATS:
+    elif not path.name.endswith(weights.INDEX) and (found := format_of(path)) in VECTOR_FORMATS:
+        if found == "text" and is_only_words(path):
+            raise UserError(f"{path} is not a model that can be opened; bring {_OPENABLE}.")
         return open_vectors(path, table, ref, progress)
     else:
         parts = _file(path)

@@ -355,7 +355,7 @@ def export(progress: Progress, order: ExportOrder) -> Exported:
     """Write all that was asked for of a session."""
     outputs = ((order.figure, FIGURE_SUFFIXES), (order.table, TABLE_SUFFIXES), (order.labels, LABEL_SUFFIXES))
     if not (order.figure or order.table or order.labels):
-        raise UserError("Say what to export: --figure F, --table F or --labels F.")
+        raise UserError("Say what to export: --figure F, --table F, --labels F, --projector DIR, --atlas F or --npz F.")
     check_outputs(outputs, order.overwrite)
     if order.model is not None:
         raise UserError(f"{order.source} is a session, which needs no --model to be exported.")

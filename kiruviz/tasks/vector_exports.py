@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from kiruviz.tasks.exports import SessionMap, read_map
 from kiruviz.tasks.spaces import space
 
 Target = Literal["projector", "atlas", "word2vec", "npz"]
+TARGETS: tuple[Target, ...] = ("projector", "atlas", "word2vec", "npz")
 SUFFIXES: dict[Target, tuple[str, ...]] = {
     "atlas": (".parquet",),
     "word2vec": (".txt", ".vec"),
@@ -53,6 +54,24 @@ def export_vectors(progress: Progress, session_path: str, target: Target, out: s
             f"{path} could not be written ({error.strerror}): free some space or choose another."
         ) from error
     return str(path)
+
+
+def export_by_name(progress: Progress, session_path: str, out: str, overwrite: bool = False) -> str:
+    """`export_vectors` to what the name `out` says by its suffix; one without a suffix is the projector's folder."""
+    suffix = Path(out).suffix.lower()
+    found = next((target for target, suffixes in SUFFIXES.items() if suffix in suffixes), None)
+    if found is None and suffix:
+        known = ", ".join(one for suffixes in SUFFIXES.values() for one in suffixes)
+        raise UserError(f"{out} should end in {known}, or have no suffix for the Embedding Projector's folder.")
+    return export_vectors(progress, session_path, found or "projector", out, overwrite)
+
+
+def check_targets(source: Path, targets: Mapping[Target, Path], overwrite: bool) -> None:
+    """`check_target` for all of them, before the first is written; vectors come from a session only."""
+    if targets and source.suffix.lower() != ".kiru":
+        raise UserError(f"{source} is no session (.kiru), and vectors are exported from one.")
+    for target, path in targets.items():
+        check_target(target, path, overwrite)
 
 
 def check_target(target: Target, path: Path, overwrite: bool) -> None:

@@ -19,7 +19,7 @@ from kiruviz.models.vectors.table import TableChoice
 from kiruviz.session.recover import UntitledInfo
 from kiruviz.session.store import Session
 from kiruviz.space import Recipe
-from kiruviz.tasks import exports
+from kiruviz.tasks import exports, vector_exports
 from kiruviz.tasks.snippets import clusters_snippet, map_snippet, neighbors_snippet
 from kiruviz.ui.keys import how, tipped
 from kiruviz.ui.label_commands import LabelCommands
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 _SESSION_FILTER = "KiruViz session (*.kiru)"
 _TABLE_FILTER = "CSV (*.csv);;Parquet (*.parquet)"
+_VECTORS_FILTER = (
+    "Parquet for Embedding Atlas (*.parquet);;word2vec text (*.vec);;NumPy (*.npz);;Embedding Projector, a folder (*)"
+)
 _LABELS_FILTER = "CSV (*.csv);;JSON (*.json);;Page to print (*.html)"
 
 
@@ -153,6 +156,9 @@ class Commands:
 
     def export_labels(self) -> None:
         self._export("Export labels", "labels.csv", _LABELS_FILTER, exports.export_labels)
+
+    def export_vectors(self) -> None:
+        self._export("Export vectors", "vectors.parquet", _VECTORS_FILTER, vector_exports.export_by_name)
 
     def _export(self, title: str, name: str, filters: str, task: Callable[..., str]) -> None:
         window = self._window

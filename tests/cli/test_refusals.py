@@ -168,7 +168,7 @@ def test_sessions_that_cannot_be_exported(kiruviz: Run, tmp_path: Path) -> None:
     ):
         kiruviz("export", path, "--table", table).refused_with(words)
     assert not table.exists()
-    kiruviz("export", empty).refused_with("--figure F, --table F or --labels F")
+    kiruviz("export", empty).refused_with("--figure F, --table F, --labels F")
     kiruviz("export", empty, "--labels", tmp_path / "l.parquet").refused_with("should end in .csv or .json")
 
 

@@ -63,3 +63,19 @@ def test_places_that_do_not_fit_are_refused_by_name(session_file: Path, tmp_path
     (tmp_path / "file").write_text("x")
     assert "is a file: give the name of a folder" in refused("projector", tmp_path / "file")
     assert not (tmp_path / CONFIG).exists()
+
+
+def test_the_command_line_writes_all_that_is_asked_for_or_nothing(
+    session_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from kiruviz.cli import main
+
+    folder, table = tmp_path / "p", tmp_path / "t.csv"
+    asked = ["export", str(session_file), "--projector", str(folder), "--table", str(table)]
+    assert main([*asked, "--npz", str(tmp_path / "a.txt")]) == 2
+    assert "a.txt should end in .npz" in capsys.readouterr().err
+    assert not table.exists()
+    assert main([*asked, "--npz", str(tmp_path / "a.npz")]) == 0
+    assert capsys.readouterr().out.count("wrote") == 3
+    assert table.exists()
+    assert open_model(str(folder)).card.vocab_size == open_model(str(tmp_path / "a.npz")).card.vocab_size == 200

@@ -58,6 +58,14 @@ def holds_vectors(path: Path) -> bool:
     return found not in ("text", "delimited", "unknown") or (found != "unknown" and _has_numbers(_start(path)))
 
 
+def is_only_words(path: Path) -> bool:
+    """Whether a text file holds words alone: none of its first lines ends with a number."""
+    start = _start(path)
+    lines = [line.split() for line in start.split(b"\n")[:3]]
+    utf16 = start[:2] in (b"\xff\xfe", b"\xfe\xff")
+    return bool(start.strip()) and not utf16 and not any(line and is_number(line[-1]) for line in lines)
+
+
 def _start(path: Path) -> bytes:
     try:
         with path.open("rb") as file:

@@ -79,7 +79,8 @@ def test_line_ends_byte_order_mark_gzip_and_tabs_do_not_matter(opened: Opened) -
         (b"5 2\n", "promises 5 rows, but the file ends there"),
         (b"a 1 0x2\nb 1 2\n", "line 1: number 2 is “0x2”"),
         (b"", "is empty"),
-        (b"only words here\n", "line 1: number 1 is “words”"),
+        (b"only words here\n", "bad.txt is not a model that can be opened"),
+        (b"a word\nb 1\n", "line 1: number 1 is “word”"),
         ("a 1 2\n".encode("utf-16"), "is UTF-16 text; save it as UTF-8"),
     ],
 )
