@@ -1,17 +1,19 @@
-"""Opening what a person names: a starter, a Hugging Face folder, a safetensors or a GGUF file.
+"""Opening what a person names: a starter, a Hugging Face folder, a safetensors or a GGUF file, a Hub name.
 
-Nothing in a model's files is executed, and nothing is fetched: a path is a path.
+Nothing in a model's files is executed, and nothing is fetched: a path is a path, and a Hub name is what was
+fetched before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kiruviz.errors import UserError
-from kiruviz.models import cache, facts, gguf_model
+from kiruviz.models import cache, facts, gguf_model, hub_look, hub_place, inside
 from kiruviz.models import tokenizer as tokenizers
 from kiruviz.models.checkpoint import Card, Checkpoint
 from kiruviz.models.gguf_file import GgufFile
@@ -38,10 +40,13 @@ class _Parts:
     tokenizer_bytes: Callable[[], bytes]
     tokenizer: Callable[[], Tokenizer | None]
     extra_files: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
 
 
 def open_model(ref: str, progress: Progress = Silent()) -> Checkpoint:  # noqa: B008 - Silent has no state
-    """Open a model: an existing path wins, then the starters `smollm2` and `minilm`.
+    """Open a model: an existing path wins, then the starters `smollm2` and `minilm`, then a Hub name.
+
+    A Hub name opens what was downloaded, else what was looked at; nothing is fetched.
 
     Parameters
     ----------
@@ -59,9 +64,35 @@ def open_model(ref: str, progress: Progress = Silent()) -> Checkpoint:  # noqa: 
         file = locate(starter, progress)
         inside = file.parent if file.suffix == ".safetensors" else file
         return _open_path(inside, ref, starter.title, progress)
+    return _open_hub(ref, progress)
+
+
+def fetched_folder(ref: str) -> Path | None:
+    """Where a Hub name was downloaded to, else what was fetched by looking; None for all else, and a path is a path.
+
+    Raises
+    ------
+    UserError : several revisions are there and none was named
+    """
+    if not ref or _exists(Path(ref).expanduser()) or ref in STARTERS:
+        return None
+    name = hub_place.parse(ref)
+    return None if name is None else hub_place.snapshot(name) or hub_place.looked(name)
+
+
+def _open_hub(ref: str, progress: Progress) -> Checkpoint:
+    name, fetched = hub_place.parse(ref), fetched_folder(ref)
+    if name and fetched:
+        return _open_path(fetched, ref, name.repo, progress)
+    if name and name.has_owner:
+        raise UserError(
+            f"{ref!r} is not on this computer, neither as a file or folder nor fetched from a Hub: "
+            f"`kiruviz fetch {ref}` downloads it, with --look only its table, and a starter opens at once "
+            f"({', '.join(STARTERS)})."
+        )
     raise UserError(
-        f"There is no file or folder {ref!r}, and models cannot be fetched by a Hub name yet; give the folder "
-        f"or file of a downloaded model, or a starter ({', '.join(STARTERS)})."
+        f"There is no file or folder {ref!r}; give the folder or file of a model, the name of a model on a Hub "
+        f"(OWNER/NAME), or a starter ({', '.join(STARTERS)})."
     )
 
 
@@ -73,17 +104,35 @@ def _exists(path: Path) -> bool:
 
 
 def _open_path(path: Path, ref: str, title: str | None, progress: Progress) -> Checkpoint:
-    if path.is_dir():
+    inside.check_links(path)
+    if hub_look.is_look(path):
+        parts = _looked(path)
+    elif path.is_dir():
         parts = _folder(path)
     elif path.suffix == ".safetensors":
         parts = _beside(path, [path])
-    elif path.suffix == ".gguf":
+    elif path.suffix == ".gguf" or _magic(path) == b"GGUF":  # Ollama's files have no ending
         parts = _gguf(path)
     elif path.name.endswith(".safetensors.index.json"):
         parts = _beside(path, _shards(path))
     else:
         raise UserError(f"{path} is not a model that can be opened; bring {_OPENABLE}.")
     return _checkpoint(parts, ref, title or parts.name, progress)
+
+
+def _magic(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(4)
+    except OSError:
+        return b""
+
+
+def _looked(folder: Path) -> _Parts:
+    """A model of which the table was fetched, and nothing else of its weights."""
+    store = hub_look.LookedStore(folder)
+    parts = _beside(store.files[0], store.files[:1], store.repo)
+    return replace(parts, store=store, notes=(*parts.notes, store.note))
 
 
 def _folder(folder: Path) -> _Parts:
@@ -109,15 +158,16 @@ def _folder(folder: Path) -> _Parts:
     raise UserError(f"{folder} holds no weights (model.safetensors or a .gguf file); bring the whole model folder.")
 
 
-def _beside(weights: Path, files: list[Path]) -> _Parts:
+def _beside(weights: Path, files: list[Path], name: str | None = None) -> _Parts:
     """Safetensors weights with config.json and the tokenizer in the same folder."""
     folder = weights.resolve().parent if weights.parent == Path() else weights.parent
     config = folder / "config.json"
     if not config.is_file():
         raise UserError(f"{folder} has no config.json beside {weights.name}; put the model's config.json there.")
-    beside = tuple(folder / name for name in tokenizers.FILES if (folder / name).is_file())
+    beside = tuple(folder / file for file in tokenizers.FILES if (folder / file).is_file())
+    name = name or _folder_name(folder)
     return _Parts(
-        name=_folder_name(folder),
+        name=name,
         path=weights,
         config=json_object(config),
         config_bytes=config.read_bytes(),
@@ -125,7 +175,16 @@ def _beside(weights: Path, files: list[Path]) -> _Parts:
         tokenizer_bytes=lambda: b"\0".join(tokenizers.read_bytes(file) for file in beside),
         tokenizer=lambda: tokenizers.from_folder(folder),
         extra_files=(config, *beside),
+        notes=_notes(name, folder, config),
     )
+
+
+def _notes(name: str, folder: Path, config: Path) -> tuple[str, ...]:
+    settings: dict[str, Any] = {}
+    with suppress(UserError):  # a damaged one matters only where the tokenizer is made from it
+        settings = json_object(folder / "tokenizer_config.json")
+    note = inside.code_note(name, json_object(config), settings)
+    return () if note is None else (note,)
 
 
 def _folder_name(folder: Path) -> str:
@@ -227,6 +286,7 @@ def _card(parts: _Parts, layout: Layout, ref: str, name: str, memo: dict[str, An
         path=str(parts.path.absolute()),
         file_bytes=sum(file.stat().st_size for file in parts.store.files),
         source=ref,
+        notes=parts.notes,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from kiruviz.analysis.neighbors import nearest
 from kiruviz.analysis.quality import mean_random_cosine
 from kiruviz.errors import UserError
 from kiruviz.models.checkpoint import Card, Checkpoint
+from kiruviz.models.opening import fetched_folder
 from kiruviz.models.opening import open_model as open_checkpoint
 from kiruviz.models.rows import LeftOut, left_out, make_space, resolve_words, select
 from kiruviz.models.vocabulary import Vocabulary, row_norms
@@ -75,9 +77,14 @@ class NeighborList:
     row_ids: tuple[int, ...] = field(default=())
 
 
-@lru_cache(maxsize=2)
 def checkpoint(ref: str) -> Checkpoint:
     """The open checkpoint, kept while it is in use in this process."""
+    return _checkpoint(ref, fetched_folder(ref))
+
+
+@lru_cache(maxsize=2)
+def _checkpoint(ref: str, fetched: Path | None) -> Checkpoint:  # noqa: ARG001 - part of the key
+    """Kept by the folder too: a Hub name means another one once the model was downloaded."""
     return open_checkpoint(ref)
 
 
