@@ -87,6 +87,8 @@ def _parser() -> Parser:
     _add_map(commands)
     _add_export(commands)
     _add_labels(commands)
+    _add_models(commands)
+    _add_fetch(commands)
     return parser
 
 
@@ -102,7 +104,7 @@ def _add_open(commands: Any) -> None:
 
 
 def _add_model(parser: Any) -> None:
-    parser.add_argument("model", metavar="MODEL", help="smollm2, minilm, or the folder or file of a model")
+    parser.add_argument("model", metavar="MODEL", help="smollm2, minilm, the folder or file of a model, or OWNER/NAME")
 
 
 def _add_info(commands: Any) -> None:
@@ -202,6 +204,22 @@ def _add_clustering(parser: Any) -> None:
         help="a parameter of the cluster method, such as min_cluster_size=8; may be given several times",
     )
     parser.add_argument("--clusters", type=_whole, metavar="K", help="number of clusters, kmeans and agglomerative (8)")
+
+
+def _add_models(commands: Any) -> None:
+    parser = _add_command(commands, "models", _models, "the models on this computer")
+    _add_json(parser)
+
+
+def _add_fetch(commands: Any) -> None:
+    parser = _add_command(
+        commands, "fetch", _fetch, "fetch a model from a Hub, or only its table; the size comes first"
+    )
+    parser.add_argument("name", metavar="OWNER/NAME", help="its name, with @REVISION for one that is not main")
+    parser.add_argument("--look", action="store_true", help="only the table, the tokenizer and the configuration")
+    parser.add_argument("--file", metavar="NAME", help="the weight file to take, where there are several")
+    parser.add_argument("--yes", action="store_true", help="fetch without being asked")
+    _add_json(parser)
 
 
 def _add_outputs(parser: Any) -> None:
@@ -407,6 +425,55 @@ def _figure_changes(options: argparse.Namespace) -> dict[str, Any]:
     names = ("width_mm", "height_mm", "dpi", "theme", "font", "font_size_pt", "text", "title", "legend", "point_size")
     given = {name: getattr(options, name) for name in (*names, "caption")} | {"labels": options.label_choice}
     return {name: value for name, value in given.items() if value is not None}
+
+
+def _models(options: argparse.Namespace) -> int:
+    from kiruviz.models.hub import megabytes
+    from kiruviz.tasks.fetching import local_models
+
+    with _progress(options) as progress:
+        found = local_models(progress)
+    if options.json:
+        _print_json(found.to_json())
+        return 0
+    rows = [(one.title, one.kind, megabytes(one.size), one.place, one.ref) for one in found.models]
+    _print_table(("model", "kind", "size", "place", "open it with"), rows)
+    for left_out in found.skipped:
+        print(f"Not listed: {left_out.what} ({left_out.place}): {left_out.reason}")
+    return 0
+
+
+def _fetch(options: argparse.Namespace) -> int:
+    from kiruviz.models.hub import megabytes
+    from kiruviz.tasks import fetching
+
+    if options.look and options.file:
+        raise UserError("--file names a file to download; leave it out to look.")
+    with _progress(options) as progress:
+        plan = fetching.plan_fetch(progress, options.name, options.look, options.file)
+    if not _agreed(options, plan):
+        print("Nothing was fetched.")
+        return 0
+    with _progress(options) as progress:
+        fetched = fetching.fetch(progress, plan)
+    if options.json:
+        _print_json(plan.to_json() | {"received": fetched.received, "folder": str(fetched.folder)})
+        return 0
+    print(f"{plan.name} is here, {megabytes(fetched.received)} came over the network: kiruviz info {options.name}")
+    return 0
+
+
+def _agreed(options: argparse.Namespace, plan: Any) -> bool:
+    """The size, and the person's word for it: given by --yes, by answering, or not needed as all is here."""
+    from kiruviz.models.hub import megabytes
+
+    ask = not options.yes and plan.missing > 0
+    if ask and (options.json or not sys.stdin.isatty()):
+        raise UserError(f"{plan.sentence()} into {plan.folder}; add --yes to go ahead.")
+    if not options.json:
+        _print_table(("file", "size"), [(path, megabytes(size)) for path, size in plan.files])
+        print(f"{plan.sentence()} into {plan.folder}.")
+    return not ask or input("Go ahead? [y/N] ").strip().lower() in ("y", "yes")
 
 
 def _transform(options: argparse.Namespace) -> Any:

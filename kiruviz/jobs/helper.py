@@ -119,8 +119,10 @@ def _prepare(settings: HelperSettings) -> None:
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[variable] = str(settings.threads)
     os.environ["NUMBA_CACHE_DIR"] = settings.numba_cache
-    # Nothing here may reach the network, whatever a library would like to look up.
-    os.environ["HF_HUB_OFFLINE"] = "1"
+    if settings.name != "fetch":
+        # Nothing here may reach the network, whatever a library would like to look up. The lane that fetches is
+        # for what the person asked for, and keeps to the person's own setting.
+        os.environ["HF_HUB_OFFLINE"] = "1"
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     with contextlib.suppress(OSError, AttributeError):
         os.nice(_NICENESS)  # the window is served first

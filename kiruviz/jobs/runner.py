@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from kiruviz.jobs.helper import HelperSettings
 from kiruviz.jobs.lane import Job, Lane
 
-LaneName = Literal["model", "analysis", "layout", "paper"]
+LaneName = Literal["model", "analysis", "layout", "paper", "fetch"]
 """model     the open checkpoint: tables, tokens, neighbours (later: the running model)
 analysis  k-means, PCA, evidence
 layout    UMAP: slow to warm up, so nothing else waits behind it
@@ -79,7 +79,7 @@ class JobRunner(QObject):
         if name not in self._lanes:
             # The layout lane's kernel runs on one thread, for repeatable results; together the lanes stay
             # within the cores, but for short bursts.
-            threads = 1 if name in ("layout", "paper") else max(1, (os.cpu_count() or 2) - 1)
+            threads = 1 if name in ("layout", "paper", "fetch") else max(1, (os.cpu_count() or 2) - 1)
             lane = Lane(HelperSettings(name, threads, self._numba_cache))
             lane.released.connect(self._let_go)
             self._lanes[name] = lane

@@ -1,7 +1,8 @@
 """The cache folder of this room: what can be made again from a model's own files.
 
 `models/<identity>/` holds a converted table, a tokenizer and the vocabulary's columns; `memo/` holds small
-facts about files (hashes), keyed by path, size and modification time. Every file appears whole or not at all.
+facts about files (hashes), keyed by path, size and modification time; `hub/` holds the tables of models that were
+looked at without downloading them. Every file appears whole or not at all.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any, BinaryIO
 
 from kiruviz.paths import cache_dir
 
-_ROOMS = ("models", "memo")
+_ROOMS = ("models", "memo", "hub")
 
 
 def write_atomic(path: Path, write: Callable[[BinaryIO], object]) -> None:

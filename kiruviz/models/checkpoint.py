@@ -28,7 +28,7 @@ class Card:
     """What a person first wants to know of a model. None means the files do not say.
 
     `rows_without_token` counts rows of the table that no token points to; `dtype` is the input table's, in
-    the file's own word; `source` is what was opened.
+    the file's own word; `source` is what was opened; `notes` are sentences about what was not read or not run.
     """
 
     name: str
@@ -49,11 +49,12 @@ class Card:
     path: str
     file_bytes: int
     source: str
+    notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The keys of `kiruviz info --json`."""
         data = asdict(self)
-        del data["source"]
+        del data["source"], data["notes"]
         return data
 
 

@@ -1,17 +1,19 @@
-"""Opening what a person names: a starter, a Hugging Face folder, a safetensors or a GGUF file.
+"""Opening what a person names: a starter, a Hugging Face folder, a safetensors or a GGUF file, a Hub name.
 
-Nothing in a model's files is executed, and nothing is fetched: a path is a path.
+Nothing in a model's files is executed, and nothing is fetched: a path is a path, and a Hub name is what was
+fetched before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kiruviz.errors import UserError
-from kiruviz.models import cache, facts, gguf_model, weights
+from kiruviz.models import cache, facts, gguf_model, hub_look, hub_place, inside, weights
 from kiruviz.models import tokenizer as tokenizers
 from kiruviz.models.attach import attached
 from kiruviz.models.checkpoint import Card, Checkpoint
@@ -46,10 +48,13 @@ class _Parts:
     tokenizer_bytes: Callable[[], bytes]
     tokenizer: Callable[[], Tokenizer | None]
     extra_files: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
 
 
 def open_model(ref: str, progress: Progress = Silent()) -> Checkpoint:  # noqa: B008 - Silent has no state
-    """Open a model: an existing path wins, then the starters `smollm2` and `minilm`.
+    """Open a model: an existing path wins, then the starters `smollm2` and `minilm`, then a Hub name.
+
+    A Hub name opens what was downloaded, else what was looked at; nothing is fetched.
 
     Parameters
     ----------
@@ -62,17 +67,43 @@ def open_model(ref: str, progress: Progress = Silent()) -> Checkpoint:  # noqa: 
     path = Path(ref).expanduser()
     if ref and _exists(path):
         return _open_path(path, None, ref, None, progress)
-    place, _, table = ref.rpartition("::")
-    if place and _exists(path := Path(place).expanduser()):
+    before, _, table = ref.rpartition("::")
+    if before and _exists(path := Path(before).expanduser()):
         return _open_path(path, table, ref, None, progress)
     starter = STARTERS.get(ref)
     if starter is not None:
         file = locate(starter, progress)
-        inside = file.parent if file.suffix == ".safetensors" else file
-        return _open_path(inside, None, ref, starter.title, progress)
+        place = file.parent if file.suffix == ".safetensors" else file
+        return _open_path(place, None, ref, starter.title, progress)
+    return _open_hub(ref, progress)
+
+
+def fetched_folder(ref: str) -> Path | None:
+    """Where a Hub name was downloaded to, else what was fetched by looking; None for all else, and a path is a path.
+
+    Raises
+    ------
+    UserError : several revisions are there and none was named
+    """
+    if not ref or _exists(Path(ref).expanduser()) or ref in STARTERS:
+        return None
+    name = hub_place.parse(ref)
+    return None if name is None else hub_place.snapshot(name) or hub_place.looked(name)
+
+
+def _open_hub(ref: str, progress: Progress) -> Checkpoint:
+    name, fetched = hub_place.parse(ref), fetched_folder(ref)
+    if name and fetched:
+        return _open_path(fetched, None, ref, name.repo, progress)
+    if name and name.has_owner:
+        raise UserError(
+            f"{ref!r} is not on this computer, neither as a file or folder nor fetched from a Hub: "
+            f"`kiruviz fetch {ref}` downloads it, with --look only its table, and a starter opens at once "
+            f"({', '.join(STARTERS)})."
+        )
     raise UserError(
-        f"There is no file or folder {ref!r}, and models cannot be fetched by a Hub name yet; give the folder "
-        f"or file of a downloaded model, or a starter ({', '.join(STARTERS)})."
+        f"There is no file or folder {ref!r}; give the folder or file of a model, the name of a model on a Hub "
+        f"(OWNER/NAME), or a starter ({', '.join(STARTERS)})."
     )
 
 
@@ -84,9 +115,12 @@ def _exists(path: Path) -> bool:
 
 
 def _open_path(path: Path, table: str | None, ref: str, title: str | None, progress: Progress) -> Checkpoint:
+    inside.check_links(path)
     if path.is_dir() and (path / projector.CONFIG).is_file():
         return open_vectors(path / projector.CONFIG, table, ref, progress)
-    if path.is_dir():
+    if hub_look.is_look(path):
+        parts = _looked(path)
+    elif path.is_dir():
         parts = _folder(path)
     elif path.name == "config.json":
         parts = _folder(path.parent)
@@ -97,6 +131,13 @@ def _open_path(path: Path, table: str | None, ref: str, title: str | None, progr
     else:
         parts = _file(path)
     return _checkpoint(parts, table, ref, title or parts.name, progress)
+
+
+def _looked(folder: Path) -> _Parts:
+    """A model of which the table was fetched, and nothing else of its weights."""
+    store = hub_look.LookedStore(folder)
+    parts = _beside(store.files[0], store, store.repo)
+    return replace(parts, notes=(*parts.notes, store.note))
 
 
 def _folder(folder: Path) -> _Parts:
@@ -114,7 +155,7 @@ def _file(path: Path) -> _Parts:
     if path.name.endswith(weights.INDEX):
         return _beside(path, weights.sharded(path))
     found = format_of(path)
-    if found == "gguf":
+    if found == "gguf":  # by its first bytes: Ollama's files have no ending
         return _gguf(path)
     if found == "torch":
         return _beside(path, TorchStore([path]))
@@ -123,14 +164,15 @@ def _file(path: Path) -> _Parts:
     raise UserError(f"{path} is not a model that can be opened; bring {_OPENABLE}.")
 
 
-def _beside(path: Path, store: TensorStore) -> _Parts:
+def _beside(path: Path, store: TensorStore, name: str | None = None) -> _Parts:
     """Weights with config.json and the tokenizer in the same folder, as far as they are there."""
     folder = path.resolve().parent if path.parent == Path() else path.parent
     config = folder / "config.json"
-    beside = tuple(folder / name for name in tokenizers.FILES if (folder / name).is_file())
+    beside = tuple(folder / file for file in tokenizers.FILES if (folder / file).is_file())
     has_config = config.is_file()
+    name = name or _folder_name(folder)
     return _Parts(
-        name=_folder_name(folder),
+        name=name,
         path=path,
         config=json_object(config) if has_config else {},
         config_bytes=config.read_bytes() if has_config else b"",
@@ -138,7 +180,16 @@ def _beside(path: Path, store: TensorStore) -> _Parts:
         tokenizer_bytes=lambda: b"\0".join(read_bytes(file) for file in beside),
         tokenizer=lambda: tokenizers.from_folder(folder),
         extra_files=(*([config] if has_config else ()), *beside),
+        notes=_notes(name, folder, config) if has_config else (),
     )
+
+
+def _notes(name: str, folder: Path, config: Path) -> tuple[str, ...]:
+    settings: dict[str, Any] = {}
+    with suppress(UserError):  # a damaged one matters only where the tokenizer is made from it
+        settings = json_object(folder / "tokenizer_config.json")
+    note = inside.code_note(name, json_object(config), settings)
+    return () if note is None else (note,)
 
 
 def _folder_name(folder: Path) -> str:
@@ -238,6 +289,7 @@ def _card(parts: _Parts, layout: Layout | None, ref: str, name: str, memo: dict[
         path=str(parts.path.absolute()),
         file_bytes=sum(file.stat().st_size for file in parts.store.files),
         source=ref,
+        notes=parts.notes,
     )
 
 

@@ -22,7 +22,7 @@ from kiruviz.errors import UserError
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
 
-_HEADER_LIMIT = 100_000_000  # the format's own limit
+HEADER_LIMIT = 100_000_000  # the format's own limit
 _BLOCK_VALUES = 4 << 20
 _BYTES = {
     "F64": 8, "F32": 4, "F16": 2, "BF16": 2, "F8_E4M3": 1, "F8_E5M2": 1, "I64": 8, "I32": 4, "I16": 2,
@@ -37,6 +37,10 @@ class TensorInfo:
     name: str
     shape: tuple[int, ...]
     dtype: str
+
+
+class NotFetchedError(UserError):
+    """A tensor of a model of which only the table is on this computer."""
 
 
 class TensorStore(Protocol):
@@ -62,7 +66,9 @@ class TensorStore(Protocol):
 
 
 @dataclass(frozen=True)
-class _Slice:
+class Slice:
+    """Where a tensor lies in its file: `begin` to `end`, half-open, in bytes."""
+
     info: TensorInfo
     begin: int
     end: int
@@ -83,7 +89,7 @@ class SafetensorsFile:
         self.header, declared = _header(path, self.buffer)
         start = 8 + len(self.header)
         self.slices = {
-            name: _slice(path, name, entry, start, len(self.buffer))
+            name: place_of(path, name, entry, start, len(self.buffer))
             for name, entry in declared.items()
             if name != "__metadata__"
         }
@@ -186,19 +192,24 @@ def write_safetensors(out: BinaryIO, name: str, values: FloatArray) -> None:
 
 def _header(path: Path, buffer: mmap.mmap | bytes) -> tuple[bytes, dict[str, Any]]:
     length = int.from_bytes(buffer[:8], "little")
-    if len(buffer) < 8 or length > min(_HEADER_LIMIT, len(buffer) - 8):
+    if len(buffer) < 8 or length > min(HEADER_LIMIT, len(buffer) - 8):
         raise UserError(f"{path} is not a whole safetensors file (its header is missing or cut off); fetch it again.")
     header = bytes(buffer[8 : 8 + length])
+    return header, parse_header(path, header)
+
+
+def parse_header(path: Path, header: bytes) -> dict[str, Any]:
+    """The entries of a safetensors header, unchecked. Raises `UserError` where it is none."""
     try:
         declared = json.loads(header)
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path} is damaged: its safetensors header cannot be read; fetch it again.") from error
     if not isinstance(declared, dict):
         raise UserError(f"{path} is damaged: its safetensors header lists no tensors; fetch it again.")
-    return header, declared
+    return declared
 
 
-def _slice(path: Path, name: str, entry: Any, start: int, size: int) -> _Slice:
+def place_of(path: Path, name: str, entry: Any, start: int, size: int) -> Slice:
     """One declared tensor, checked: dtype known, extent equal to the shape, inside the file."""
     try:
         dtype, shape, (begin, end) = entry["dtype"], tuple(entry["shape"]), entry["data_offsets"]
@@ -216,4 +227,4 @@ def _slice(path: Path, name: str, entry: Any, start: int, size: int) -> _Slice:
             f"{path} is damaged: tensor {name} of shape {list(shape)} and type {dtype} does not fit its "
             f"{end - begin} bytes; fetch it again."
         )
-    return _Slice(TensorInfo(name, shape, dtype), start + begin, start + end)
+    return Slice(TensorInfo(name, shape, dtype), start + begin, start + end)

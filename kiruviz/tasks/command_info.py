@@ -16,7 +16,7 @@ def card_lines(card: Card) -> dict[str, str]:
         positions += f", theta {card.rope_theta:,.10g}"
     if card.max_positions is not None:
         positions += f", up to {card.max_positions:,}"
-    return {
+    lines = {
         "Model": card.name,
         "Type": _said(card.model_type),
         "Input embedding": f"{card.vocab_size:,} rows of {card.hidden_size:,}, stored as {card.dtype}",
@@ -29,6 +29,7 @@ def card_lines(card: Card) -> dict[str, str]:
         "File": f"{card.path} ({card.file_bytes / 1e6:,.1f} MB)",
         "Identity": card.identity,
     }
+    return lines | ({"Note": " ".join(card.notes)} if card.notes else {})
 
 
 def _said(value: object) -> str:

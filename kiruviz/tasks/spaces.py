@@ -14,6 +14,7 @@ from kiruviz.analysis.quality import mean_random_cosine
 from kiruviz.errors import UserError
 from kiruviz.models.attach import attach
 from kiruviz.models.checkpoint import Card, Checkpoint
+from kiruviz.models.opening import fetched_folder
 from kiruviz.models.opening import open_model as open_checkpoint
 from kiruviz.models.rows import LeftOut, left_out, make_space, resolve_words, select
 from kiruviz.models.vectors.opened import VectorCheckpoint
@@ -82,9 +83,14 @@ class NeighborList:
     row_ids: tuple[int, ...] = field(default=())
 
 
-@lru_cache(maxsize=2)
 def checkpoint(ref: str) -> Checkpoint:
     """The open checkpoint, kept while it is in use in this process."""
+    return _checkpoint(ref, fetched_folder(ref))
+
+
+@lru_cache(maxsize=2)
+def _checkpoint(ref: str, fetched: Path | None) -> Checkpoint:  # noqa: ARG001 - part of the key
+    """Kept by the folder too: a Hub name means another one once the model was downloaded."""
     return open_checkpoint(ref)
 
 
@@ -128,7 +134,7 @@ def attach_tokenizer(progress: Progress, ref: str, path: str) -> ModelInfo:
     progress.report(None, "Reading the tokenizer")
     opened = checkpoint(ref)
     attach(opened.identity, opened.card.vocab_size, Path(path))
-    for cached in (checkpoint, space, _transformed_table, _baseline):
+    for cached in (_checkpoint, space, _transformed_table, _baseline):
         cached.cache_clear()
     return open_model(progress, ref)
 

@@ -85,6 +85,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("theme_dark", "Dark theme", "View", lambda c: c.choose_theme("dark"), "", "theme", choice=True),
     Action("theme_light", "Light theme", "View", lambda c: c.choose_theme("light"), "", "theme", choice=True),
     Action("open_model", "Open a model folder…", "Model", lambda c: c.open_model_folder(), "Ctrl+O", "open"),
+    Action("models", "Models on this computer…", "Model", lambda c: c.list_models(), "Ctrl+Shift+M", "open"),
     Action("open_smollm2", "SmolLM2-135M-Instruct", "Model", lambda c: c.open_model("smollm2"), "", "starters"),
     Action("open_minilm", "all-MiniLM-L6-v2", "Model", lambda c: c.open_model("minilm"), "", "starters"),
     Action(

@@ -23,6 +23,7 @@ from kiruviz.tasks import exports, vector_exports
 from kiruviz.tasks.snippets import clusters_snippet, map_snippet, neighbors_snippet
 from kiruviz.ui.keys import how, tipped
 from kiruviz.ui.label_commands import LabelCommands
+from kiruviz.ui.models_dialog import show_models
 from kiruviz.ui.recoloring import recolor
 from kiruviz.ui.table_picker import TablePicker
 from kiruviz.ui.theme import ThemeChoice
@@ -247,6 +248,10 @@ class Commands:
         name = QFileDialog.getExistingDirectory(self._window, "Open a model folder (config.json, *.safetensors)")
         if name:
             self.open_model(name)
+
+    def list_models(self) -> None:
+        """What can be opened on this computer, and fetching from a Hub."""
+        show_models(self._window)
 
     def open_model(self, ref: str) -> None:
         """Open a model and show the rows on the map, if they are words, else the everyday words."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from safetensors.numpy import save_file
 
 from kiruviz.models.checkpoint import Checkpoint
 from kiruviz.models.opening import open_model
+from tests.models.hub_driving import REPO, make_llama
+from tests.models.hub_server import HubServer
 
 WORDPIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused0]", "king", "queen", "the", "play", "##ing"]
 WORDPIECES += ["##s", "7", ",", "é", "##,"]
@@ -56,3 +58,18 @@ def smollm2() -> Checkpoint:
 @pytest.fixture(scope="session")
 def minilm() -> Checkpoint:
     return open_model("minilm")
+
+
+@pytest.fixture(scope="session")
+def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the tiny model that `server` serves."""
+    return make_llama(tmp_path_factory.mktemp("hub") / "tiny")
+
+
+@pytest.fixture
+def server(llama: Path, monkeypatch: pytest.MonkeyPatch, own_cache: Path) -> Iterator[HubServer]:
+    """A Hub on loopback, to which `HF_ENDPOINT` leads."""
+    made = HubServer({REPO: llama})
+    monkeypatch.setenv("HF_ENDPOINT", made.url)
+    yield made
+    made.close()
