@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from kiruviz.errors import UserError
-from kiruviz.figures import map_figure
+from kiruviz.figures import curve_figure, map_figure
+from kiruviz.figures.curve_figure import CurvePicture
 from kiruviz.figures.recipe import read_origin
 from kiruviz.figures.spec import FigureSpec
 from kiruviz.models.starters import STARTERS
@@ -118,9 +119,21 @@ def export_again(progress: Progress, order: ExportOrder) -> Exported:
     if order.figure is None:
         raise UserError("Say what to export: --figure F.")
     check_outputs(((order.figure, FIGURE_SUFFIXES),), order.overwrite)
+    if read_origin(order.source).get("kind") == "curve":
+        return _curve_again(order, order.figure)
     made = remake(progress, order.source, order.model)
     view = replace(made.view, rectangle=None) if order.whole else made.view
     progress.report(None, "Drawing the figure")
     spec = replace(made.spec, **order.changes)
     written = map_figure.save(picture(made.found, view), spec, order.figure, order.overwrite)
     return Exported((str(written),), made.notes)
+
+
+def _curve_again(order: ExportOrder, out: Path) -> Exported:
+    """A curve's points are in its file: it needs no model."""
+    origin = read_origin(order.source)
+    try:
+        curve, spec = CurvePicture.from_json(origin["curve"]), FigureSpec.from_json(origin["spec"])
+    except (LookupError, TypeError, ValueError) as error:
+        raise UserError(f"{order.source} holds a recipe that cannot be read: make the picture again.") from error
+    return Exported((str(curve_figure.save(curve, replace(spec, **order.changes), out, order.overwrite)),))
