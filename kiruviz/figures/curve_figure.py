@@ -19,6 +19,7 @@ from kiruviz.figures.style import PT_PER_MM, Box, Faces, Line, faces, mix
 from kiruviz.palette import GROUND, MUTED, TEXT, cluster_color
 
 _MOST_TICKS = 8
+_SHARES = ((0.0, "0 %"), (0.5, "50 %"), (1.0, "100 %"))
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class CurvePicture:
     x_title, y_title  what the axes measure
     marked            the `x` in use, None for none
     title             what the curve is of
+    shares            a share (0 to 1) for each x, shown as a shade from the bottom up; none for no shade
+    share_title       what it is a share of
     recipe_lines      how it was made, see `MapPicture`
     """
 
@@ -38,22 +41,28 @@ class CurvePicture:
     y_title: str
     marked: float | None = None
     title: str = ""
+    shares: tuple[float, ...] = ()
+    share_title: str = ""
     recipe_lines: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.x) != len(self.y):
             raise ValueError(f"{len(self.x)} values across, {len(self.y)} up")
+        if self.shares and len(self.shares) != len(self.x):
+            raise ValueError(f"{len(self.x)} values across, {len(self.shares)} shares")
         if not all(map(math.isfinite, self.x)):
             raise ValueError("a curve needs finite values across")
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values; what is not finite is None."""
-        return asdict(self) | {"y": [value if math.isfinite(value) else None for value in self.y]}
+        """JSON values; what is not finite is None, and the recipe is a list, whose order sorted keys leave alone."""
+        y = [value if math.isfinite(value) else None for value in self.y]
+        return asdict(self) | {"y": y, "recipe_lines": list(self.recipe_lines.items())}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> CurvePicture:
         y = tuple(math.nan if value is None else float(value) for value in values["y"])
-        return cls(**(values | {"x": tuple(map(float, values["x"])), "y": y}))
+        x, shares = (tuple(map(float, values[name])) for name in ("x", "shares"))
+        return cls(**(values | {"x": x, "y": y, "shares": shares, "recipe_lines": dict(values["recipe_lines"])}))
 
 
 @dataclass(frozen=True)
@@ -82,9 +91,13 @@ def draw(curve: CurvePicture, spec: FigureSpec) -> Any:
         x_ticks = _ticks(list(curve.x), _room_for(width * 0.7, style, 4.5), whole=all(v == int(v) for v in curve.x))
         widest = max(measure(_number(v, y_ticks), style.word).width for v in y_ticks)
         step = style.word.size * 1.4
-        room: Box = (margin + widest + step * 0.4, top + step * 1.3, width - margin * 1.6, bottom - 2.3 * step)
+        right = measure(_SHARES[-1][1], style.word).width + step * 0.4 if curve.shares else margin * 0.6
+        room: Box = (margin + widest + step * 0.4, top + step * 1.3, width - margin - right, bottom - 2.3 * step)
         across, up = _scales(x_ticks, y_ticks, curve, room)
         lines += _axis_lines(curve, spec, style, room, (top, bottom), across, up, x_ticks, y_ticks)
+        if curve.shares:
+            lines += _share_lines(curve, spec, style, room, top)
+            _draw_shares(axes, spec, curve, across, room)
         _draw_ground(axes, spec, room, up, y_ticks)
         _draw_curve(axes, spec, curve, across, up)
         lines += _mark(axes, spec, style, curve, across, up, room)
@@ -171,12 +184,46 @@ def _axis_lines(
             half = measure(text, face).width / 2
             x = min(across(value), room[2] + spec.font_size_pt - half) - half
             lines.append(Line(x, room[3] + step, text, face, muted, "tick"))
-    y_title = shorten(writable(curve.y_title), face, width)
+    y_title = shorten(writable(curve.y_title), face, width * (0.5 if curve.shares else 1.0))
     x_title = shorten(writable(curve.x_title), face, width)
     lines.append(Line(spec.font_size_pt, ends[0] + face.size * 0.85, y_title, face, ink, "axis"))
     x = room[2] - measure(x_title, face).width
     lines.append(Line(x, ends[1] - face.size * 0.3, x_title, face, ink, "axis"))
     return lines
+
+
+def _share_lines(curve: CurvePicture, spec: FigureSpec, style: Faces, room: Box, top: float) -> list[Line]:
+    """The axis of the shares, at the right."""
+    face, size = style.word, style.word.size
+    lines = [
+        Line(
+            room[2] + size * 0.5,
+            room[3] - share * (room[3] - room[1]) + size * 0.36,
+            text,
+            face,
+            MUTED[spec.ground],
+            "tick",
+        )
+        for share, text in _SHARES
+    ]
+    title = shorten(writable(curve.share_title), face, (room[2] - room[0]) * 0.5)
+    x = spec.width_mm * PT_PER_MM - spec.font_size_pt - measure(title, face).width
+    return [*lines, Line(x, top + size * 0.85, title, face, MUTED[spec.ground], "axis")]
+
+
+def _draw_shares(axes: Any, spec: FigureSpec, curve: CurvePicture, across: _Scale, room: Box) -> None:
+    from matplotlib.patches import Polygon
+
+    if len(curve.x) < 2:
+        return
+    x = [across(value) for value in curve.x]
+    edge = [(at, room[3] - share * (room[3] - room[1])) for at, share in zip(x, curve.shares, strict=True)]
+    shade = Polygon(
+        [(x[0], room[3]), *edge, (x[-1], room[3])], facecolor=mix(MUTED[spec.ground], spec, 0.2), linewidth=0
+    )
+    shade.set_gid("shares")
+    shade.set_zorder(0.5)
+    axes.add_artist(shade)
 
 
 def _draw_ground(axes: Any, spec: FigureSpec, room: Box, up: _Scale, y_ticks: list[float]) -> None:
