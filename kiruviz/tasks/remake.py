@@ -20,6 +20,7 @@ from kiruviz.models.starters import STARTERS
 from kiruviz.progress import Progress
 from kiruviz.session.labels import Cluster, LabelSet
 from kiruviz.session.records import ProjectionRecord, SpaceRecord
+from kiruviz.session.store import Session
 from kiruviz.space import Recipe
 from kiruviz.tasks import maps, spaces
 from kiruviz.tasks.exports import (
@@ -31,7 +32,7 @@ from kiruviz.tasks.exports import (
     digest,
     picture,
 )
-from kiruviz.tasks.kept_figure import MapView
+from kiruviz.tasks.kept_figure import FigureSettings, MapView, keep_figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,8 @@ def remake(progress: Progress, path: Path, model: str | None = None) -> Remade:
     Raises UserError where the file holds no such recipe, and where the model is not there or is another one.
     """
     origin = read_origin(path)
+    if origin.get("kind") == "curve":
+        raise UserError(f"{path} shows a curve: a map can be made again from a figure of a map only.")
     try:
         recipe = Recipe.from_json(json.dumps(origin["recipe"]))
         projection, view = origin["projection"], MapView.from_json(origin["view"])
@@ -127,6 +130,22 @@ def export_again(progress: Progress, order: ExportOrder) -> Exported:
     spec = replace(made.spec, **order.changes)
     written = map_figure.save(picture(made.found, view), spec, order.figure, order.overwrite)
     return Exported((str(written),), made.notes)
+
+
+def open_figure(progress: Progress, path: str) -> tuple[str, tuple[str, ...]]:
+    """The map of a figure in a new untitled session: the session's path, and what a person should know of it."""
+    made = remake(progress, Path(path))
+    found, labels = made.found, made.found.labels
+    with Session.untitled() as session:
+        space_id = session.add_space(found.record)
+        session.set_view("space_id", space_id)
+        session.set_view("map", {"color_by": made.view.color_by, "rectangle": made.view.rectangle})
+        session.add_projection(space_id, found.projection.method, found.projection.params, found.projection.coords)
+        shown = session.projections(space_id)[-1]
+        keep_figure(session, FigureSettings(made.spec, made.view, "view" if made.view.rectangle else "all"), shown)
+        if labels is not None:
+            session.set_clusters(space_id, labels.method, labels.params, labels.assignment, given=labels.clusters)
+        return str(session.path), made.notes
 
 
 def _curve_again(order: ExportOrder, out: Path) -> Exported:

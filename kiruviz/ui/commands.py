@@ -16,7 +16,7 @@ from kiruviz.errors import UserError
 from kiruviz.session.recover import UntitledInfo
 from kiruviz.session.store import Session
 from kiruviz.space import Recipe
-from kiruviz.tasks import exports
+from kiruviz.tasks import exports, remake
 from kiruviz.tasks.snippets import clusters_snippet, map_snippet, neighbors_snippet
 from kiruviz.ui.keys import how, tipped
 from kiruviz.ui.label_commands import LabelCommands
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kiruviz.ui.window import MainWindow
 
 _SESSION_FILTER = "KiruViz session (*.kiru)"
+_FIGURE_FILTER = "Figure of KiruViz (*.svg *.pdf *.png)"
 _TABLE_FILTER = "CSV (*.csv);;Parquet (*.parquet)"
 _LABELS_FILTER = "CSV (*.csv);;JSON (*.json);;Page to print (*.html)"
 
@@ -57,21 +58,37 @@ class Commands:
             window.conductor.open_model("smollm2")
 
     def open_session(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(self._window, "Open session", "", _SESSION_FILTER)
+        name, _ = QFileDialog.getOpenFileName(self._window, "Open session", "", f"{_SESSION_FILTER};;{_FIGURE_FILTER}")
         if name:
             self.open_path(Path(name))
 
     def open_path(self, path: Path) -> None:
-        """Open a session, a model folder or file, or a list of words; a failure keeps what is open."""
+        """Open a session, a figure's map, a model folder or file, or a list of words; a failure keeps what is open."""
         session = self._window.document.session
         if session is not None and path.resolve() == session.path:
             self._window.tell(f"{path.name} is open already.")
         elif path.suffix == ".kiru":
             self._guarded(lambda: self._use(Session.open(path), path))
+        elif path.suffix.lower() in exports.FIGURE_SUFFIXES:
+            self._open_figure(path)
         elif path.suffix in (".txt", ".tsv", ".csv") and path.is_file():
             self._window.space_pane.read_file(path)
         else:
             self.open_model(str(path.parent if path.name in ("config.json", "model.safetensors") else path))
+
+    def _open_figure(self, path: Path) -> None:
+        """Make the map of one of our figures again, in a session of its own."""
+        window = self._window
+        # In the lane of UMAP, whose kernels are compiled there.
+        title = f"Making the map of {path.name}"
+        job = window.runner.start("layout", title, remake.open_figure, str(path), key="figure")
+        job.succeeded.connect(lambda made: self._use_figure(path, *made))
+        job.failed.connect(window.show_error)
+
+    def _use_figure(self, figure: Path, session: str, notes: tuple[str, ...]) -> None:
+        if self._guarded(lambda: self._use(Session.open(session), None)):
+            self._remember(str(figure))
+            self._window.tell(" ".join([f"The map of {figure.name}.", *notes]))
 
     def restore(self, info: UntitledInfo) -> None:
         """Continue an untitled session that was not saved."""

@@ -211,3 +211,22 @@ def test_the_dialog_fits_the_screen_and_cuts_no_text(
     for choice in (form.labels, form.legend, form.text, form.theme, form.unit, form.preset):
         for index in range(choice.count()):
             assert choice.fontMetrics().horizontalAdvance(choice.itemText(index)) <= choice.width() - 38
+
+
+def test_a_figure_dropped_on_the_window_opens_its_map(window: MainWindow, tmp_path: Path) -> None:
+    document = window.document
+    document.label(lambda s: s.rename(0, "kept in the figure"))
+    dialog = open_dialog(window)
+    write(window, dialog, tmp_path / "map.svg")
+    coords = document.coords
+    assert coords is not None
+    former = document.session
+    driving.drop(window, tmp_path / "map.svg")
+    wait_until(lambda: document.session is not former, "the map of the figure", 300)
+    wait_rest(window)
+    assert document.coords is not None
+    assert np.array_equal(document.coords, coords)
+    assert "kept in the figure" in driving.named(window)
+    driving.drop(window, Path(__file__).parents[2] / "docs/pictures/map-dark.png")
+    wait_until(lambda: "holds no recipe" in window.map_pane.banner.text, "the sentence")
+    window.map_pane.banner.hide()
