@@ -265,7 +265,8 @@ def _mark(
     ring = Circle(place, radius, facecolor="none", edgecolor=TEXT[spec.ground], linewidth=spec.font_size_pt * 0.15)
     ring.set_zorder(4)
     axes.add_artist(ring)
-    value = f"{at:.3f}" if abs(at) < 1000 else f"{at:.4g}"
+    counts = all(value == int(value) for value in curve.y if math.isfinite(value))
+    value = f"{at:,.0f}" if counts else f"{at:.3f}" if abs(at) < 1000 else f"{at:.4g}"
     text = f"{curve.marked:g}: {value}".replace("-", "−")
     box = measure(text, face)
     x = float(np.clip(place[0] - box.width / 2, room[0], room[2] - box.width))

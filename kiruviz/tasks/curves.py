@@ -2,14 +2,50 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from pathlib import Path
 
+from kiruviz.analysis.effect import Effect
+from kiruviz.analysis.grouping import ClusterMethod
 from kiruviz.figures import curve_figure
 from kiruviz.figures.curve_figure import CurvePicture
 from kiruviz.figures.paper import Preview
 from kiruviz.figures.spec import FigureSpec
 from kiruviz.progress import Progress
+from kiruviz.session.records import SpaceRecord
+from kiruviz.tasks.exports import space_lines
+
+_ACROSS: dict[ClusterMethod, str] = {
+    "kmeans": "Clusters, k",
+    "agglomerative": "Clusters, k",
+    "hdbscan": "Smallest cluster size",
+    "evoc": "Layer, the coarsest first",
+}
+
+
+def effect_curve(effect: Effect, used: int | None, record: SpaceRecord) -> CurvePicture:
+    """What each value of a clusterer's main parameter gives for the rows of `record`, the one in use marked: the
+    mean silhouette where the value is the number of clusters, else that number, over the share of noise."""
+    points, spec = effect.points, effect.spec
+    by_number = spec.method in ("kmeans", "agglomerative")
+    lines = space_lines(record)
+    versions = lines.pop("versions")
+    return CurvePicture(
+        x=tuple(float(point.value) for point in points),
+        y=tuple(_score(point.silhouette) if by_number else float(point.clusters) for point in points),
+        x_title=_ACROSS[spec.method],
+        y_title="Mean silhouette" if by_number else "Clusters",
+        marked=None if used is None else float(used),
+        title=f"{spec.title}: {record.model_title}, {record.recipe.rows.title}",
+        shares=tuple(point.noise for point in points) if any(point.noise for point in points) else (),
+        share_title="Share of noise",
+        recipe_lines=lines | {"clusters": spec.describe(), "versions": versions},
+    )
+
+
+def _score(silhouette: float | None) -> float:
+    return math.nan if silhouette is None else silhouette
 
 
 def export_curve(progress: Progress, curve: CurvePicture, out: str, spec: FigureSpec, overwrite: bool = False) -> str:

@@ -67,6 +67,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "export_labels", "Export labels…", "File", lambda c: c.export_labels(), "Ctrl+Alt+E", "export", needs=_NO_MAP
     ),
+    Action("export_curve", "Export curve…", "File", lambda c: c.export_curve(), "", "export"),
     Action("quit", "Quit", "File", lambda c: c.quit(), "Ctrl+Q", "quit"),
     Action("undo", "Undo", "Edit", lambda c: c.undo(), "Ctrl+Z", "undo", needs="nothing to undo"),
     Action("redo", "Redo", "Edit", lambda c: c.redo(), "Ctrl+Shift+Z", "undo", needs="nothing to redo"),

@@ -18,6 +18,7 @@ from kiruviz.session.store import Session
 from kiruviz.space import Recipe
 from kiruviz.tasks import exports, remake
 from kiruviz.tasks.snippets import clusters_snippet, map_snippet, neighbors_snippet
+from kiruviz.ui.figure_subjects import CurveSubject
 from kiruviz.ui.keys import how, tipped
 from kiruviz.ui.label_commands import LabelCommands
 from kiruviz.ui.recoloring import recolor
@@ -140,6 +141,15 @@ class Commands:
 
     def export_figure(self) -> None:
         self._window.show_export_dialog()
+
+    def export_curve(self) -> None:
+        """The curve beside the number of clusters, as a figure."""
+        window = self._window
+        curve = window.drawing_pane.grouping.curve_picture()
+        if curve is None or window.document.session is None:
+            window.tell("There is no curve yet: it stands beside the number of clusters once it is computed.")
+            return
+        window.show_figure(CurveSubject(window.document.session, curve))
 
     def export_table(self) -> None:
         self._export("Export table", "map.csv", _TABLE_FILTER, exports.export_table)
