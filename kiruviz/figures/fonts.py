@@ -217,9 +217,9 @@ def shorten(text: str, face: Face, width: float) -> str:
         else:
             high = middle - 1
     # Never between a character and the marks that belong to it.
-    while 0 < low < len(text) and _belongs_to_the_one_before(text[low]):
+    while 0 < low < len(text) and (_belongs_to_the_one_before(text[low]) or text[low - 1] == "\u200d"):
         low -= 1
-    return text[:low].rstrip(" \u200d") + "…"
+    return text[:low].rstrip() + "…"
 
 
 def _belongs_to_the_one_before(character: str) -> bool:

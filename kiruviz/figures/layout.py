@@ -36,8 +36,8 @@ def arrange(picture: MapPicture, spec: FigureSpec, limits: tuple[float, float] |
     """Share out the room. `limits` are the ends of the colour bar, None where clusters give the colour."""
     width, height = spec.width_mm * PT_PER_MM, spec.height_mm * PT_PER_MM
     margin = spec.font_size_pt
-    top, title = _title(picture, spec, width, margin)
-    bottom, caption = _caption(picture, spec, width, height - margin)
+    top, title = title_line(picture.title, spec, width, margin)
+    bottom, caption = caption_lines(picture.recipe_lines, spec, width, height - margin)
     room: Box = (margin, top, width - margin, bottom)
     lines: list[Line] = []
     dots: list[Dot] = []
@@ -52,9 +52,9 @@ def arrange(picture: MapPicture, spec: FigureSpec, limits: tuple[float, float] |
     return Arrangement((width, height), room, (*title, *caption, *lines), tuple(dots), bar)
 
 
-def _title(picture: MapPicture, spec: FigureSpec, width: float, top: float) -> tuple[float, list[Line]]:
-    """Where the room below the title begins, and the title's line."""
-    text = writable(picture.title if spec.title is None else spec.title).strip()
+def title_line(own: str, spec: FigureSpec, width: float, top: float) -> tuple[float, list[Line]]:
+    """Where the room below the title begins, and the title's line: the spec's, else the picture's `own`."""
+    text = writable(own if spec.title is None else spec.title).strip()
     if not text:
         return top, []
     face = faces(spec).title
@@ -63,10 +63,10 @@ def _title(picture: MapPicture, spec: FigureSpec, width: float, top: float) -> t
     return top + box.height + face.size * 0.4, [Line(top, top + box.ascent, shown, face, TEXT[spec.ground], "title")]
 
 
-def _caption(picture: MapPicture, spec: FigureSpec, width: float, bottom: float) -> tuple[float, list[Line]]:
+def caption_lines(recipe: dict[str, str], spec: FigureSpec, width: float, bottom: float) -> tuple[float, list[Line]]:
     """Where the room above the caption ends, and the caption's lines."""
     face, margin = faces(spec).caption, spec.font_size_pt
-    rows = wrap(writable(sentence(picture.recipe_lines)), face, width - 2 * margin) if spec.caption else []
+    rows = wrap(writable(sentence(recipe)), face, width - 2 * margin) if spec.caption else []
     step = face.size * 1.35
     lines = [
         Line(margin, bottom - (len(rows) - 1 - i) * step - face.size * 0.25, row, face, MUTED[spec.ground], "caption")

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from kiruviz.figures.files import refuse, suffix_of
 from kiruviz.figures.layout import Arrangement, arrange, data_box
-from kiruviz.figures.paper import Preview, draw_line, preview_figure, settings, write_figure
+from kiruviz.figures.paper import Preview, blank, draw_line, preview_figure, settings, write_figure
 from kiruviz.figures.recipe import FORMATS, About
 from kiruviz.figures.spec import FigureSpec, MapPicture
 from kiruviz.figures.style import Box, dot_color, mix
@@ -34,18 +34,13 @@ def draw(picture: MapPicture, spec: FigureSpec) -> Any:
     Words are `Text`s with the gid `word-<row>`, cluster names with `name-<cluster id>`; no two of their
     boxes overlap. `UserError` where the spec's font is not on this computer.
     """
-    from matplotlib.figure import Figure
-
     with settings():
         limits = None if picture.values is None else value_limits(picture.values)
         plan = arrange(picture, spec, limits)
         xy, drawn = _on_paper(picture, spec, plan.map_box)
         diameter = spec.point_size or _point_size(int(drawn.sum()), plan.map_box)
         writing = write(picture, spec, xy, drawn, plan.map_box, diameter / 2)
-        figure = Figure(figsize=(plan.size[0] / 72, plan.size[1] / 72), facecolor=GROUND[spec.ground])
-        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-        axes.set_axis_off()
-        axes.set(xlim=(0, plan.size[0]), ylim=(plan.size[1], 0), autoscale_on=False)
+        figure, axes = blank(spec)
         _draw_points(axes, xy[drawn], _colors(picture, spec, limits)[drawn], _layers(picture)[drawn], diameter, spec)
         _draw_halos(axes, writing, xy[drawn], diameter / 2, spec)
         _draw_leaders(axes, writing, len(xy[drawn]) > RASTER_ABOVE)

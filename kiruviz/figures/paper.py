@@ -93,6 +93,18 @@ def settings(changes: dict[str, Any] | None = None) -> Iterator[None]:
             log.setLevel(before)
 
 
+def blank(spec: FigureSpec) -> tuple[Any, Any]:
+    """An empty figure, and its one axes, which counts in pt from the upper left corner. Call within `settings`."""
+    from matplotlib.figure import Figure
+
+    width, height = spec.width_mm * PT_PER_MM, spec.height_mm * PT_PER_MM
+    figure = Figure(figsize=(width / 72, height / 72), facecolor=GROUND[spec.ground])
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    axes.set_axis_off()
+    axes.set(xlim=(0, width), ylim=(height, 0), autoscale_on=False)
+    return figure, axes
+
+
 def draw_line(axes: Any, line: Line) -> None:
     """Write a line of text."""
     text = axes.text(

@@ -122,22 +122,27 @@ def _by_kind(record: SpaceRecord) -> tuple[Assignment, tuple[ClusterMark, ...]]:
 
 def recipe_lines(found: SessionMap) -> dict[str, str]:
     """How the map was made, in words: for captions, metadata and label files."""
-    record, projection, labels = found.record, found.projection, found.labels
+    projection, labels = found.projection, found.labels
+    lines = space_lines(found.record)
+    versions = lines.pop("versions")
+    lines |= {"method": projection.method.upper(), "parameters": _parameters(projection.params)}
+    if labels is not None:
+        spec = ClusterSpec.read(labels.method, labels.params)
+        lines["clusters"] = spec.describe() if spec else f"{labels.method}, {_parameters(labels.params)}"
+    return lines | {"versions": versions}
+
+
+def space_lines(record: SpaceRecord) -> dict[str, str]:
+    """What the rows are and where they come from, in words."""
     recipe = record.recipe
-    lines = {
+    return {
         "model": record.model_title,
         "identity": recipe.identity,
         "space": f"{'input' if recipe.kind == 'token' else 'output'} embedding",
         "rows": f"{recipe.rows.title}, {len(record):,} rows",
         "transform": recipe.transform.describe(),
-        "method": projection.method.upper(),
-        "parameters": _parameters(projection.params),
+        "versions": ", ".join(f"{name} {version}" for name, version in sorted(record.versions.items())),
     }
-    if labels is not None:
-        spec = ClusterSpec.read(labels.method, labels.params)
-        lines["clusters"] = spec.describe() if spec else f"{labels.method}, {_parameters(labels.params)}"
-    lines["versions"] = ", ".join(f"{name} {version}" for name, version in sorted(record.versions.items()))
-    return lines
 
 
 def origin_of(found: SessionMap, view: MapView) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from kiruviz.session.records import ProjectionRecord
 from kiruviz.session.store import Session
 
 _KEY = "figure"
+_CURVE_KEY = "curve_figure"
 Area = Literal["all", "view"]
 
 
@@ -83,6 +84,20 @@ def kept_figure(session: Session, shown: ProjectionRecord | None, now: MapView) 
     if of != _of(shown):
         return replace(settings, view=replace(view, rectangle=now.rectangle))
     return settings
+
+
+def keep_curve(session: Session, settings: FigureSettings) -> None:
+    """Keep how a figure of a curve was made."""
+    session.set_view(_CURVE_KEY, asdict(settings))
+
+
+def kept_curve(session: Session) -> FigureSettings | None:
+    """The settings of the last curve, None where there are none or they cannot be read."""
+    values = session.view(_CURVE_KEY)
+    try:
+        return FigureSettings(FigureSpec.from_json(values["spec"]), format=values["format"], unit=values["unit"])
+    except (LookupError, TypeError, UserError):
+        return None
 
 
 def _of(shown: ProjectionRecord) -> dict[str, Any]:

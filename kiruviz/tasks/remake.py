@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 
 from kiruviz.errors import UserError
-from kiruviz.figures import map_figure
+from kiruviz.figures import curve_figure, map_figure
+from kiruviz.figures.curve_figure import CurvePicture
 from kiruviz.figures.recipe import read_origin
 from kiruviz.figures.spec import FigureSpec
 from kiruviz.models.starters import STARTERS
 from kiruviz.progress import Progress
 from kiruviz.session.labels import Cluster, LabelSet
 from kiruviz.session.records import ProjectionRecord, SpaceRecord
+from kiruviz.session.store import Session
 from kiruviz.space import Recipe
 from kiruviz.tasks import maps, spaces
 from kiruviz.tasks.exports import (
@@ -30,7 +32,7 @@ from kiruviz.tasks.exports import (
     digest,
     picture,
 )
-from kiruviz.tasks.kept_figure import MapView
+from kiruviz.tasks.kept_figure import FigureSettings, MapView, keep_figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,8 @@ def remake(progress: Progress, path: Path, model: str | None = None) -> Remade:
     Raises UserError where the file holds no such recipe, and where the model is not there or is another one.
     """
     origin = read_origin(path)
+    if origin.get("kind") == "curve":
+        raise UserError(f"{path} shows a curve: a map can be made again from a figure of a map only.")
     try:
         recipe = Recipe.from_json(json.dumps(origin["recipe"]))
         projection, view = origin["projection"], MapView.from_json(origin["view"])
@@ -118,9 +122,37 @@ def export_again(progress: Progress, order: ExportOrder) -> Exported:
     if order.figure is None:
         raise UserError("Say what to export: --figure F.")
     check_outputs(((order.figure, FIGURE_SUFFIXES),), order.overwrite)
+    if read_origin(order.source).get("kind") == "curve":
+        return _curve_again(order, order.figure)
     made = remake(progress, order.source, order.model)
     view = replace(made.view, rectangle=None) if order.whole else made.view
     progress.report(None, "Drawing the figure")
     spec = replace(made.spec, **order.changes)
     written = map_figure.save(picture(made.found, view), spec, order.figure, order.overwrite)
     return Exported((str(written),), made.notes)
+
+
+def open_figure(progress: Progress, path: str) -> tuple[str, tuple[str, ...]]:
+    """The map of a figure in a new untitled session: the session's path, and what a person should know of it."""
+    made = remake(progress, Path(path))
+    found, labels = made.found, made.found.labels
+    with Session.untitled() as session:
+        space_id = session.add_space(found.record)
+        session.set_view("space_id", space_id)
+        session.set_view("map", {"color_by": made.view.color_by, "rectangle": made.view.rectangle})
+        session.add_projection(space_id, found.projection.method, found.projection.params, found.projection.coords)
+        shown = session.projections(space_id)[-1]
+        keep_figure(session, FigureSettings(made.spec, made.view, "view" if made.view.rectangle else "all"), shown)
+        if labels is not None:
+            session.set_clusters(space_id, labels.method, labels.params, labels.assignment, given=labels.clusters)
+        return str(session.path), made.notes
+
+
+def _curve_again(order: ExportOrder, out: Path) -> Exported:
+    """A curve's points are in its file: it needs no model."""
+    origin = read_origin(order.source)
+    try:
+        curve, spec = CurvePicture.from_json(origin["curve"]), FigureSpec.from_json(origin["spec"])
+    except (LookupError, TypeError, ValueError) as error:
+        raise UserError(f"{order.source} holds a recipe that cannot be read: make the picture again.") from error
+    return Exported((str(curve_figure.save(curve, replace(spec, **order.changes), out, order.overwrite)),))

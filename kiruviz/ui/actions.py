@@ -68,6 +68,7 @@ ACTIONS: tuple[Action, ...] = (
         "export_labels", "Export labels…", "File", lambda c: c.export_labels(), "Ctrl+Alt+E", "export", needs=_NO_MAP
     ),
     Action("export_vectors", "Export vectors…", "File", lambda c: c.export_vectors(), "", "export", needs=_NO_MAP),
+    Action("export_curve", "Export curve…", "File", lambda c: c.export_curve(), "", "export"),
     Action("quit", "Quit", "File", lambda c: c.quit(), "Ctrl+Q", "quit"),
     Action("undo", "Undo", "Edit", lambda c: c.undo(), "Ctrl+Z", "undo", needs="nothing to undo"),
     Action("redo", "Redo", "Edit", lambda c: c.redo(), "Ctrl+Shift+Z", "undo", needs="nothing to redo"),

@@ -19,8 +19,9 @@ from kiruviz.models.vectors.table import TableChoice
 from kiruviz.session.recover import UntitledInfo
 from kiruviz.session.store import Session
 from kiruviz.space import Recipe
-from kiruviz.tasks import exports, vector_exports
+from kiruviz.tasks import exports, remake, vector_exports
 from kiruviz.tasks.snippets import clusters_snippet, map_snippet, neighbors_snippet
+from kiruviz.ui.figure_subjects import CurveSubject
 from kiruviz.ui.keys import how, tipped
 from kiruviz.ui.label_commands import LabelCommands
 from kiruviz.ui.models_dialog import show_models
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from kiruviz.ui.window import MainWindow
 
 _SESSION_FILTER = "KiruViz session (*.kiru)"
+_FIGURE_FILTER = "Figure of KiruViz (*.svg *.pdf *.png)"
 _TABLE_FILTER = "CSV (*.csv);;Parquet (*.parquet)"
 _VECTORS_FILTER = (
     "Parquet for Embedding Atlas (*.parquet);;word2vec text (*.vec);;NumPy (*.npz);;Embedding Projector, a folder (*)"
@@ -65,18 +67,20 @@ class Commands:
             window.conductor.open_model("smollm2")
 
     def open_session(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(self._window, "Open session", "", _SESSION_FILTER)
+        name, _ = QFileDialog.getOpenFileName(self._window, "Open session", "", f"{_SESSION_FILTER};;{_FIGURE_FILTER}")
         if name:
             self.open_path(Path(name))
 
     def open_path(self, path: Path) -> None:
-        """Open a session, a model folder or file, or a list of words; a failure keeps what is open."""
+        """Open a session, a figure's map, a model folder or file, or a list of words; a failure keeps what is open."""
         window = self._window
         session = window.document.session
         if session is not None and path.resolve() == session.path:
             window.tell(f"{path.name} is open already.")
         elif path.suffix == ".kiru":
             self._guarded(lambda: self._use(Session.open(path), path))
+        elif path.suffix.lower() in exports.FIGURE_SUFFIXES:
+            self._open_figure(path)
         elif path.is_file() and is_tokenizer(path) and self._waits_for_tokenizer():
             window.conductor.attach_tokenizer(path)
         elif path.is_file() and path.suffix in (".txt", ".tsv", ".csv") and not self._holds_vectors(path):
@@ -100,6 +104,20 @@ class Commands:
         picker = TablePicker(self._window, ref, choices)
         picker.picked.connect(self.open_model)
         picker.open()
+
+    def _open_figure(self, path: Path) -> None:
+        """Make the map of one of our figures again, in a session of its own."""
+        window = self._window
+        # In the lane of UMAP, whose kernels are compiled there.
+        title = f"Making the map of {path.name}"
+        job = window.runner.start("layout", title, remake.open_figure, str(path), key="figure")
+        job.succeeded.connect(lambda made: self._use_figure(path, *made))
+        job.failed.connect(window.show_error)
+
+    def _use_figure(self, figure: Path, session: str, notes: tuple[str, ...]) -> None:
+        if self._guarded(lambda: self._use(Session.open(session), None)):
+            self._remember(str(figure))
+            self._window.tell(" ".join([f"The map of {figure.name}.", *notes]))
 
     def restore(self, info: UntitledInfo) -> None:
         """Continue an untitled session that was not saved."""
@@ -151,6 +169,15 @@ class Commands:
 
     def export_figure(self) -> None:
         self._window.show_export_dialog()
+
+    def export_curve(self) -> None:
+        """The curve beside the number of clusters, as a figure."""
+        window = self._window
+        curve = window.drawing_pane.grouping.curve_picture()
+        if curve is None or window.document.session is None:
+            window.tell("There is no curve yet: it stands beside the number of clusters once it is computed.")
+            return
+        window.show_figure(CurveSubject(window.document.session, curve))
 
     def export_table(self) -> None:
         self._export("Export table", "map.csv", _TABLE_FILTER, exports.export_table)

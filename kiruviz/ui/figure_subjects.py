@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Protocol
 
+from kiruviz.figures.curve_figure import CurvePicture
 from kiruviz.figures.spec import FigureSpec
 from kiruviz.session.records import ProjectionRecord
 from kiruviz.session.store import Session
-from kiruviz.tasks import exports
-from kiruviz.tasks.kept_figure import FigureSettings, MapView, keep_figure, kept_figure
+from kiruviz.tasks import curves, exports
+from kiruviz.tasks.kept_figure import FigureSettings, MapView, keep_curve, keep_figure, kept_curve, kept_figure
 
 
 class Subject(Protocol):
@@ -63,3 +64,28 @@ class MapSubject:
 
     def keep(self, settings: FigureSettings) -> None:
         keep_figure(self._session, settings, self._shown)
+
+
+class CurveSubject:
+    """A curve beside the map; its settings are kept in the session, apart from the map's."""
+
+    heading = "Export curve"
+    name = "curve"
+    is_map = False
+
+    def __init__(self, session: Session, curve: CurvePicture) -> None:
+        self._session = session
+        self._curve = curve
+        self.settings = kept_curve(session) or FigureSettings(FigureSpec(89.0, 60.0))
+
+    def preview(self, settings: FigureSettings, width: int) -> tuple[Any, ...]:
+        return curves.preview_curve, self._curve, settings.spec, width
+
+    def copy(self, settings: FigureSettings, width: int, as_svg: bool) -> tuple[Any, ...]:
+        return curves.copy_curve, self._curve, settings.spec, width, as_svg
+
+    def write(self, settings: FigureSettings, out: str) -> tuple[Any, ...]:
+        return curves.export_curve, self._curve, out, settings.spec
+
+    def keep(self, settings: FigureSettings) -> None:
+        keep_curve(self._session, settings)

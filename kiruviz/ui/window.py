@@ -187,6 +187,7 @@ class MainWindow(QMainWindow):
         self.space_pane.chosen.connect(self.commands.show_space)
         self.space_pane.failed.connect(self.show_sentence)
         self.drawing_pane.wanted.connect(conductor.draw)
+        self.drawing_pane.grouping.curve.addAction(self.actions_by_name["export_curve"])
         self.clusters_pane.flown.connect(lambda _: self.map_pane.select_rows_shown())
         self.clusters_pane.table.activated_row.connect(lambda _: self.commands.rename())
         self.clusters_pane.table.key_pressed.connect(self._labelling_key)

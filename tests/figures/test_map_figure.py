@@ -16,6 +16,7 @@ from matplotlib.text import Text
 from PIL import Image
 
 from kiruviz.errors import UserError
+from kiruviz.figures.fonts import installed
 from kiruviz.figures.map_figure import draw, preview, save, value_limits
 from kiruviz.figures.paper import settings
 from kiruviz.figures.recipe import read_recipe
@@ -100,11 +101,18 @@ def test_a_reader_sees_title_and_description_in_the_files(picture, tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("pdftotext") is None, reason="pdftotext (poppler-utils) is not installed")
-def test_the_names_are_found_in_the_pdf(picture, tmp_path):
-    path = save(picture(40), SMALL, tmp_path / "a.pdf")
-    text = subprocess.run(["pdftotext", "-layout", path, "-"], capture_output=True, text=True, check=True).stdout
-    for wanted in ("A map", "name of 0", "name of 1", "resists naming", "cluster 3"):
-        assert wanted in text
+@pytest.mark.parametrize("font", ["Inter", "DejaVu Serif", "P052"])
+def test_every_text_is_found_in_the_pdf(picture, tmp_path, font):
+    if font not in installed():
+        pytest.skip(f"{font} is not on this computer")
+    spec = replace(SMALL, font=font)
+    path = save(picture(40), spec, tmp_path / "a.pdf")
+    run = subprocess.run(["pdftotext", "-layout", path, "-"], capture_output=True, text=True, check=True)
+    written = [text.get_text() for group in text_boxes(draw(picture(40), spec)).values() for text, _ in group]
+    assert {"A map", "name of 0", "name of 1", "resists naming", "cluster 3"} <= set(written)
+    assert [text for text in written if text not in run.stdout] == []
+    assert run.stderr == ""
+    print(f"{font}: pdftotext finds all of {len(written)} texts")
 
 
 def test_the_whole_vocabulary_is_one_raster_layer_and_its_svg_stays_small(picture, tmp_path):

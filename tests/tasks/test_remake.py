@@ -12,15 +12,16 @@ from PIL import Image
 
 from kiruviz.errors import UserError
 from kiruviz.figures import map_figure
+from kiruviz.figures.curve_figure import CurvePicture
 from kiruviz.figures.recipe import About, read_origin
 from kiruviz.figures.spec import FigureSpec
 from kiruviz.progress import Silent
 from kiruviz.session.store import Session
 from kiruviz.space import Filters, Recipe, Rows, Transform
-from kiruviz.tasks import exports, maps, spaces
+from kiruviz.tasks import curves, exports, maps, spaces
 from kiruviz.tasks.exports import ExportOrder
 from kiruviz.tasks.kept_figure import MapView
-from kiruviz.tasks.remake import export_again, remake
+from kiruviz.tasks.remake import export_again, open_figure, remake
 
 SPEC = FigureSpec(90, 70, 90, caption=True, theme="dark", labels="selection")
 VIEW = MapView("cluster", None, tuple(range(0, 60, 3)))
@@ -195,3 +196,41 @@ def test_figures_without_a_recipe_are_written_all_the_same(session_file: Path, t
         path = map_figure.save(bare, FigureSpec(60, 50, 60), tmp_path / f"a.{suffix}")
         with pytest.raises(UserError, match="holds no recipe"):
             read_origin(path)
+
+
+def test_a_figure_opens_as_a_session_of_its_map(session_file: Path, tmp_path: Path) -> None:
+    figure = tmp_path / "a.png"
+    view = MapView("norm", (-1.0, -1.0, 1.0, 1.0))
+    exports.export_figure(Silent(), str(session_file), str(figure), SPEC, view)
+
+    path, notes = open_figure(Silent(), str(figure))
+
+    assert notes == ()
+    with Session.open_readonly(path) as made, Session.open_readonly(session_file) as first:
+        (found, seen, spec), (original, _) = exports.read_figure(made), exports.read_map(first)
+        assert (seen.color_by, seen.rectangle, spec) == ("norm", view.rectangle, SPEC)
+        assert found.record.names == original.record.names
+        assert np.array_equal(found.projection.coords, original.projection.coords)
+        assert found.labels is not None
+        assert original.labels is not None
+        assert np.array_equal(found.labels.assignment, original.labels.assignment)
+        told = [[(c.status, c.name, c.color) for c in s.clusters.values()] for s in (found.labels, original.labels)]
+        assert told[0] == told[1]
+        assert not made.can_undo
+    exports.export(Silent(), ExportOrder(Path(path), figure=tmp_path / "b.png"))
+    assert np.array_equal(np.asarray(Image.open(figure)), np.asarray(Image.open(tmp_path / "b.png")))
+
+
+def test_a_curve_is_drawn_again_from_its_own_points_and_is_no_map(tmp_path: Path) -> None:
+    curve = CurvePicture((2.0, 3.0, 4.0), (0.1, float("nan"), 0.2), "Clusters, k", "Mean silhouette", 4.0, "A curve")
+    out = tmp_path / "curve.svg"
+    curves.export_curve(Silent(), curve, str(out), FigureSpec(89, 60))
+    again(out, tmp_path / "again.svg")
+    again(out, tmp_path / "dark.svg", changes={"theme": "dark"})
+    assert out.read_bytes() == (tmp_path / "again.svg").read_bytes() != (tmp_path / "dark.svg").read_bytes()
+    with pytest.raises(UserError, match="shows a curve"):
+        open_figure(Silent(), str(out))
+    png, svg = curves.copy_curve(Silent(), curve, FigureSpec(89, 60), 300, True)
+    assert png.startswith(b"\x89PNG")
+    assert svg == out.read_bytes()
+    assert curves.copy_curve(Silent(), curve, FigureSpec(89, 60), 300, False)[1] == b""

@@ -211,3 +211,49 @@ def test_the_dialog_fits_the_screen_and_cuts_no_text(
     for choice in (form.labels, form.legend, form.text, form.theme, form.unit, form.preset):
         for index in range(choice.count()):
             assert choice.fontMetrics().horizontalAdvance(choice.itemText(index)) <= choice.width() - 38
+
+
+def test_a_figure_dropped_on_the_window_opens_its_map(window: MainWindow, tmp_path: Path) -> None:
+    document = window.document
+    document.label(lambda s: s.rename(0, "kept in the figure"))
+    dialog = open_dialog(window)
+    write(window, dialog, tmp_path / "map.svg")
+    coords = document.coords
+    assert coords is not None
+    former = document.session
+    driving.drop(window, tmp_path / "map.svg")
+    wait_until(lambda: document.session is not former, "the map of the figure", 300)
+    wait_rest(window)
+    assert document.coords is not None
+    assert np.array_equal(document.coords, coords)
+    assert "kept in the figure" in driving.named(window)
+    driving.drop(window, Path(__file__).parents[2] / "docs/pictures/map-dark.png")
+    wait_until(lambda: "holds no recipe" in window.map_pane.banner.text, "the sentence")
+    window.map_pane.banner.hide()
+
+
+def test_the_curve_beside_the_number_of_clusters_is_exported_too(window: MainWindow, tmp_path: Path) -> None:
+    curve = window.drawing_pane.grouping.curve
+    wait_until(lambda: curve.effect is not None and curve.effect.complete, "the curve", 120)
+    assert [action.text() for action in curve.actions()] == ["Export curve…"]
+    curve.actions()[0].trigger()
+    dialog = window._export_dialog
+    assert dialog is not None
+    wait_until(lambda: not dialog.preview.pixmap().isNull(), "the preview")
+    assert dialog.windowTitle() == "Export curve"
+    assert not dialog.form.labels.isVisible()
+    dialog.form.dpi.setValue(90)
+    choose(dialog.form.format, "svg")
+    settle(window, dialog)
+    write(window, dialog, tmp_path / "curve.svg")
+    svg = (tmp_path / "curve.svg").read_text(encoding="utf-8")
+    assert "Mean silhouette</text>" in svg
+    assert "Clusters, k</text>" in svg
+    assert export(tmp_path / "curve.svg", "--figure", tmp_path / "again.svg").startswith("wrote")
+    assert (tmp_path / "again.svg").read_bytes() == (tmp_path / "curve.svg").read_bytes()
+    window.commands.export_curve()
+    again = window._export_dialog
+    assert again is not dialog
+    assert again.form.dpi.value() == 90
+    again.reject()
+    wait_rest(window)

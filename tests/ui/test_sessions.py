@@ -14,9 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QDockWidget
+from PySide6.QtWidgets import QDockWidget
 from pytestqt.qtbot import QtBot
 from safetensors.numpy import save_file
 
@@ -25,7 +23,7 @@ from kiruviz.session.store import Session
 from kiruviz.ui.settings import Settings
 from kiruviz.ui.window import MainWindow
 from tests.ui import driving
-from tests.ui.driving import buttons, click, named, wait_until
+from tests.ui.driving import buttons, click, drop, named, wait_until
 
 Open = Callable[..., MainWindow]
 
@@ -67,16 +65,6 @@ def tiny_bert(tmp_path: Path) -> Path:
     rows = np.random.default_rng(0).normal(size=(12, 4)).astype(np.float32)
     save_file({"embeddings.word_embeddings.weight": rows}, folder / "model.safetensors")
     return folder
-
-
-def drop(window: MainWindow, path: Path) -> None:
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(path))])
-    action, button, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    enter = QDragEnterEvent(QPoint(300, 300), action, data, button, none)
-    QApplication.sendEvent(window, enter)
-    assert enter.isAccepted()
-    QApplication.sendEvent(window, QDropEvent(QPointF(300, 300), action, data, button, none))
 
 
 def name_first(window: MainWindow, name: str) -> None:

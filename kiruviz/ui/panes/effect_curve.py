@@ -49,6 +49,7 @@ class EffectCurve(QWidget):
         self.setFixedHeight(44)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
         self.theme: Theme = DARK
         self.effect: Effect | None = None
         self._used: int | None = None
@@ -64,6 +65,11 @@ class EffectCurve(QWidget):
             self.setAccessibleName(name.get(effect.spec.method, "Silhouette over k"))
             self.setToolTip(f"{_TIPS[effect.spec.method]}; click to cluster with one")
         self.update()
+
+    @property
+    def used(self) -> int | None:
+        """The value in use."""
+        return self._used
 
     @property
     def point(self) -> EffectPoint | None:
@@ -161,7 +167,7 @@ class EffectCurve(QWidget):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         at = self._nearest(event.position().x())
-        if at is not None and self.effect is not None:
+        if event.button() == Qt.MouseButton.LeftButton and at is not None and self.effect is not None:
             self.picked.emit(self.effect.points[at].value)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -20,6 +20,8 @@ from kiruviz.analysis.grouping import (
     ClusterParams,
     ClusterSpec,
 )
+from kiruviz.figures.curve_figure import CurvePicture
+from kiruviz.tasks.curves import effect_curve
 from kiruviz.tasks.maps import FEW_ROWS
 from kiruviz.ui.conductor import Conductor
 from kiruviz.ui.document import Document
@@ -304,3 +306,10 @@ class GroupingPane(QWidget):
         point = self.curve.point
         value = point.value if point is not None else self.spec().value or found.preferred
         return next((words_for(found, one) for one in found.points if one.value == value), "")
+
+    def curve_picture(self) -> CurvePicture | None:
+        """The curve as a figure shows it; None where there is none."""
+        shown, record = self.curve.effect, self._document.record
+        if shown is None or not shown.points or record is None:
+            return None
+        return effect_curve(shown, self.curve.used, record)
