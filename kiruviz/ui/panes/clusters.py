@@ -154,6 +154,7 @@ class RestLine(QPushButton):
         super().__init__()
         self.setProperty("role", "rest")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName("Rows in no cluster")
         self.setToolTip("Rows in no cluster; click to select them")
         self.hide()
 
