@@ -110,8 +110,13 @@ class LabelSet:
 
     @cached_property
     def _sizes(self) -> dict[int, int]:
-        ids, counts = distinct(self.assignment[self.assignment >= 0])
-        return dict(zip(ids.tolist(), counts.tolist(), strict=True))
+        owners = self.assignment[self.assignment >= 0]
+        if not len(owners) or int(owners.max()) > 10 * len(owners) + 1000:
+            ids, counts = distinct(owners)
+            return dict(zip(ids.tolist(), counts.tolist(), strict=True))
+        every = np.bincount(owners)  # a tenth of the time of sorting, and asked for after each edit
+        found = np.flatnonzero(every)
+        return dict(zip(found.tolist(), every[found].tolist(), strict=True))
 
     def sizes(self) -> dict[int, int]:
         """Cluster id -> number of rows; rows set aside are not counted."""

@@ -8,13 +8,17 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtGui import QFont, QFontMetricsF
 
-from kiruviz.analysis.placement import place, place_names
+from kiruviz.analysis.placement import Crowd, place, place_names
 from kiruviz.ui.map.scene import Annotations, NameMark, Scene
 from kiruviz.ui.map.viewport import Viewport
 from kiruviz.ui.theme import text_font
 
 # More candidates than this are not tried: the canvas has no room for them.
 MOST_WORDS = 420
+# More names than this are not tried in one look, the largest clusters first; zooming in brings the others.
+MOST_NAMES = 80
+# Up to so many, a name that finds no room near its cluster goes elsewhere, with a line; more would be a thicket.
+_LED_NAMES = 24
 WORD_PX = 12
 NAME_PX = 16
 
@@ -29,6 +33,7 @@ class Annotator:
     def __init__(self) -> None:
         self._metrics = QFontMetricsF(text_font(WORD_PX))
         self._widths: dict[str, float] = {}
+        self._name_sizes: dict[tuple[str, bool], tuple[float, float]] = {}
         self._sides: dict[int, int] = {}
 
     def forget(self) -> None:
@@ -49,8 +54,8 @@ class Annotator:
         inside = np.flatnonzero(
             (screen[:, 0] > 0) & (screen[:, 0] < view.width) & (screen[:, 1] > 0) & (screen[:, 1] < view.height)
         )
-        near = screen[inside] if len(inside) <= 4000 else None
-        marks, taken = self._names(scene, view, bounds, near, radius, obstacles)
+        crowd = Crowd(screen[inside], radius, bounds) if len(inside) <= 4000 else None
+        marks, taken = self._names(scene, view, bounds, crowd, obstacles)
         if not words or not len(inside):
             return Annotations(marks=marks)
         rows = self._candidates(scene, inside)
@@ -63,8 +68,7 @@ class Annotator:
             radius + 3,
             bounds,
             obstacles=np.array(taken) if taken else None,
-            points=near,
-            point_radius=radius,
+            points=crowd,
             previous=previous,
         )
         for row, side in zip(rows.tolist(), placed.side.tolist(), strict=True):
@@ -78,29 +82,26 @@ class Annotator:
         scene: Scene,
         view: Viewport,
         bounds: tuple[float, float, float, float],
-        points: npt.NDArray[np.float32] | None,
-        radius: float,
+        crowd: Crowd | None,
         obstacles: list[tuple[float, float, float, float]],
     ) -> tuple[tuple[tuple[NameMark, Any, bool], ...], list[tuple[float, float, float, float]]]:
         taken = list(obstacles)
         if not scene.marks:
             return (), taken
         places = view.to_screen(np.array([(m.x, m.y) for m in scene.marks], np.float32))
-        here = [i for i, (x, y) in enumerate(places.tolist()) if 0 <= x <= view.width and 0 <= y <= view.height]
-        if not here:
+        importance = np.array([m.size + 1e9 * (m.cluster_id == scene.cluster) for m in scene.marks])
+        inside = ((places >= 0) & (places <= (view.width, view.height))).all(axis=1)
+        here = np.flatnonzero(inside)
+        here = here[np.argsort(-importance[here], kind="stable")[:MOST_NAMES]]
+        if not len(here):
             return (), taken
-        sizes = []
-        for i in here:
-            box = QFontMetricsF(name_font(scene.marks[i].italic))
-            sizes.append((box.horizontalAdvance(scene.marks[i].text) + 4, box.height()))
         found = place_names(
             places[here],
-            np.array(sizes),
+            np.array([self._name_size(scene.marks[i]) for i in here]),
             bounds,
             obstacles=np.array(obstacles) if obstacles else None,
-            points=points,
-            point_radius=radius,
-            priority=np.array([scene.marks[i].size for i in here], float),
+            points=crowd,
+            anywhere=len(here) <= _LED_NAMES,
         )
         marks = []
         for i, box, placed, leader in zip(here, found.boxes, found.placed, found.leader, strict=True):
@@ -108,6 +109,13 @@ class Annotator:
                 marks.append((scene.marks[i], box, bool(leader)))
                 taken.append(tuple(box))
         return tuple(marks), taken
+
+    def _name_size(self, mark: NameMark) -> tuple[float, float]:
+        key = (mark.text, mark.italic)
+        if key not in self._name_sizes:
+            box = QFontMetricsF(name_font(mark.italic))
+            self._name_sizes[key] = (box.horizontalAdvance(mark.text) + 4, box.height())
+        return self._name_sizes[key]
 
     def _candidates(self, scene: Scene, inside: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         if len(inside) <= MOST_WORDS:

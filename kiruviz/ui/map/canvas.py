@@ -61,6 +61,7 @@ class MapCanvas(QWidget):
         self.tool: Tool = "pan"
         self.obstacles: list[QWidget] = []
         self._annotator = Annotator()
+        self._stamped = paint.Stamped()
         self._annotations = Annotations()
         self._screen = np.zeros((0, 2), np.float32)
         self._stale = True
@@ -124,9 +125,9 @@ class MapCanvas(QWidget):
         coords = self._target if self._target is not None else self.scene.coords
         if not len(rows) or not len(coords):
             return
-        whole = self.view.fitted(coords)
+        whole = self.view.fitted(coords).scale if self._target is not None else self._whole_scale()
         near = self.view.fitted(coords[rows])
-        scale = min(near.scale, max(self.view.scale, 2.0 * whole.scale))
+        scale = min(near.scale, max(self.view.scale, 2.0 * whole))
         middle = (coords[rows].min(axis=0) + coords[rows].max(axis=0)) / 2
         self._touched = True
         self._fly(Viewport(float(middle[0]), float(middle[1]), scale, self.view.width, self.view.height))
@@ -199,7 +200,9 @@ class MapCanvas(QWidget):
     def _paint(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.fillRect(self.rect(), self.theme.color("background"))
-        paint.points(painter, self.scene, self._screen, self.radius, self.theme, self.devicePixelRatioF())
+        paint.points(
+            painter, self.scene, self._screen, self.radius, self.theme, self.devicePixelRatioF(), self._stamped
+        )
         paint.words(painter, self.scene, self._annotations, self.theme)
         paint.names(painter, self._annotations, self.view, self.theme)
         if self._hover >= 0 and self._hover < len(self._screen):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -51,10 +52,14 @@ def _by_cluster(n: int, labels: LabelSet | None, ground: Ground) -> Pixels:
         return np.full(n, neutral, np.uint32)
     # One more place at the end, which the -1 of noise falls on.
     table = np.full(max(labels.clusters, default=0) + 2, neutral, np.uint32)
-    for cluster in labels.clusters.values():
-        if cluster.status != "resists":
-            table[cluster.cluster_id] = argb([cluster_color(cluster.color, ground)])[0]
+    coloured = [cluster for cluster in labels.clusters.values() if cluster.status != "resists"]
+    table[[c.cluster_id for c in coloured]] = [_shown(c.color, ground) for c in coloured]
     return table[labels.assignment]
+
+
+@lru_cache(maxsize=4096)
+def _shown(color: int, ground: Ground) -> int:
+    return int(argb([cluster_color(color, ground)])[0])
 
 
 def _by_kind(kinds: npt.NDArray[Any], ground: Ground) -> Coloring:

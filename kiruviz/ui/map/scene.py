@@ -34,6 +34,7 @@ class ShownWords(Sequence[str]):
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
+        self._shown: dict[int, str] = {}
 
     def __len__(self) -> int:
         return len(self._names)
@@ -45,7 +46,12 @@ class ShownWords(Sequence[str]):
     def __getitem__(self, row: slice) -> Sequence[str]: ...
 
     def __getitem__(self, row: int | slice) -> str | Sequence[str]:
-        return ShownWords(self._names[row]) if isinstance(row, slice) else _word(self._names[row])
+        if isinstance(row, slice):
+            return ShownWords(self._names[row])
+        word = self._shown.get(row)
+        if word is None:
+            word = self._shown[row] = _word(self._names[row])
+        return word
 
 
 def _word(name: str) -> str:
@@ -64,6 +70,8 @@ class Scene:
     importance  (n,) which names are shown first where there is room for few
     lit         rows a search found; others are dimmed while there are any
     selected    rows of the selected cluster or lasso, drawn larger and on top
+    cluster     the selected cluster, whose name is placed first
+    dimmed      whether what is not selected is dimmed: where clusters share colours the colour alone does not tell
     focus       the row whose neighbours are shown, or None
     marks       cluster names
     """
@@ -74,6 +82,8 @@ class Scene:
     importance: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     lit: npt.NDArray[np.int64] = field(default_factory=_no_rows)
     selected: npt.NDArray[np.int64] = field(default_factory=_no_rows)
+    cluster: int | None = None
+    dimmed: bool = False
     focus: int | None = None
     marks: tuple[NameMark, ...] = ()
     bar: ColorBar | None = None

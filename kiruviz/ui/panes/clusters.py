@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPointF, QRectF, Qt, Signal
@@ -33,6 +34,11 @@ _STABLE = {
     "hdbscan": _PARTS,
     "agglomerative": _PARTS,
 }
+_ASCENDING = Qt.SortOrder.AscendingOrder
+# Up to so many rows that come or go are put in one by one.
+_FEW_ROWS = 20
+# Space beside the text of a cell.
+_CELL_MARGIN = 18
 _CONFIDENCE = ("", "●○○", "●●○", "●●●")
 
 
@@ -46,15 +52,45 @@ class ClustersModel(RowsModel):
         self.clusters: dict[int, Cluster] = {}
         self.method = ""
 
-    def fill(self, labels: LabelSet, stability: dict[int, float]) -> None:
-        self.clusters, self.method = labels.clusters, labels.method
+    def fill(
+        self, labels: LabelSet, stability: dict[int, float], column: int = 0, order: Qt.SortOrder = _ASCENDING
+    ) -> None:
+        """Show the clusters in the order of a column. What stays as it is is left alone: with hundreds of clusters a
+        table filled anew for each key would be felt."""
+        before, self.clusters, self.method = self.clusters, labels.clusters, labels.method
         sizes = labels.sizes()
-        self.set_rows(
-            [
-                (c, labels.clusters[c].title, sizes[c], labels.clusters[c].confidence, stability.get(c))
-                for c in labels.order
-            ]
-        )
+        rows: list[tuple[Any, ...]] = [
+            (c, labels.clusters[c].title, sizes[c], labels.clusters[c].confidence, stability.get(c))
+            for c in labels.order
+        ]
+        rows.sort(key=_sort_key(column), reverse=order == Qt.SortOrder.DescendingOrder)
+        if not self._become([row[0] for row in rows]):
+            self.set_rows(rows)
+            return
+        for i, row in enumerate(rows):
+            if row != self.rows[i] or before.get(row[0]) is not labels.clusters[row[0]]:
+                self.rows[i] = row
+                self.dataChanged.emit(self.index(i, 0), self.index(i, len(self.headings) - 1))
+
+    def _become(self, ids: list[int]) -> bool:
+        """Take away rows and put in empty ones until they are those of `ids`; False, and nothing done, where that are
+        many or the others would not be in order."""
+        wanted, shown = set(ids), [row[0] for row in self.rows]
+        gone = [i for i, cluster_id in enumerate(shown) if cluster_id not in wanted]
+        there = set(shown)
+        new = [i for i, cluster_id in enumerate(ids) if cluster_id not in there]
+        staying = [cluster_id for cluster_id in shown if cluster_id in wanted]
+        if len(gone) + len(new) > _FEW_ROWS or staying != [cluster_id for cluster_id in ids if cluster_id in there]:
+            return False
+        for i in reversed(gone):
+            self.beginRemoveRows(QModelIndex(), i, i)
+            del self.rows[i]
+            self.endRemoveRows()
+        for i in new:
+            self.beginInsertRows(QModelIndex(), i, i)
+            self.rows.insert(i, (ids[i], "", 0, 0, None))
+            self.endInsertRows()
+        return True
 
     def shown(self, value: Any, column: int) -> str:
         if column == 0:
@@ -90,8 +126,12 @@ class ClustersModel(RowsModel):
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         self.layoutAboutToBeChanged.emit()
-        self.rows.sort(key=lambda r: (r[column] is None, r[column]), reverse=order == Qt.SortOrder.DescendingOrder)
+        self.rows.sort(key=_sort_key(column), reverse=order == Qt.SortOrder.DescendingOrder)
         self.layoutChanged.emit()
+
+
+def _sort_key(column: int) -> Callable[[tuple[Any, ...]], tuple[bool, Any]]:
+    return lambda row: (row[column] is None, row[column])
 
 
 class SwatchDelegate(QStyledItemDelegate):
@@ -139,9 +179,17 @@ class ProgressPips(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        gap = 4.0 if len(self._pips) <= 24 else 0.0
-        width = (self.width() - gap * (len(self._pips) - 1)) / len(self._pips)
         colors = {"named": self.theme.good, "resists": self.theme.muted, "unnamed": self.theme.line}
+        if len(self._pips) > 24:  # one bar for each status
+            start = 0.0
+            for status, color in colors.items():
+                width = self.width() * self._pips.count(status) / len(self._pips)
+                painter.setBrush(QColor(color))
+                painter.drawRect(QRectF(start, 0, width, 5))
+                start += width
+            return
+        gap = 4.0
+        width = (self.width() - gap * (len(self._pips) - 1)) / len(self._pips)
         for i, status in enumerate(self._pips):
             painter.setBrush(QColor(colors[status]))
             painter.drawRoundedRect(QRectF(i * (width + gap), 0, width, 5), 2.5, 2.5)
@@ -154,6 +202,7 @@ class RestLine(QPushButton):
         super().__init__()
         self.setProperty("role", "rest")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName("Rows in no cluster")
         self.setToolTip("Rows in no cluster; click to select them")
         self.hide()
 
@@ -226,6 +275,8 @@ class ClustersPane(QWidget):
         self.table.stretch(1)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
         self.table.setColumnWidth(0, 24)
+        for column in (2, 3, 4):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
         header.setSectionsClickable(True)
         header.sectionClicked.connect(self._sort_by)
         self._sorted: tuple[int, Qt.SortOrder] = (0, Qt.SortOrder.AscendingOrder)
@@ -270,8 +321,7 @@ class ClustersPane(QWidget):
             self.model.set_rows([])
             self.progress.setText("No clusters yet.")
         else:
-            self.model.fill(labels, self._document.stability)
-            self.model.sort(*self._sorted)
+            self.model.fill(labels, self._document.stability, *self._sorted)
             self.progress.setText(progress_line(labels))
         self.pips.show_labels(labels)
         if labels is None or labels.set_id != self._reported:
@@ -279,6 +329,7 @@ class ClustersPane(QWidget):
         self.rest.show_labels(labels)
         self.table.setColumnHidden(3, not any(row[3] for row in self.model.rows))
         self.table.setColumnHidden(4, not any(row[4] is not None for row in self.model.rows))
+        self._fit_columns()
         self._filling = False
         self._selection_changed()
 
@@ -287,6 +338,16 @@ class ClustersPane(QWidget):
         labels = self._document.labels
         if labels is not None:
             self._document.set_lasso(labels.members(ASIDE))
+
+    def _fit_columns(self) -> None:
+        """Columns as wide as their widest text. Qt's own way measures every cell at each change."""
+        metrics = self.table.fontMetrics()
+        largest = max((row[2] for row in self.model.rows), default=0)
+        for column, value in ((2, largest), (3, 3), (4, 1.0)):
+            texts = (self.model.shown(value, column), self.model.headings[column])
+            width = max(metrics.horizontalAdvance(text) for text in texts) + _CELL_MARGIN
+            if self.table.columnWidth(column) != width:
+                self.table.setColumnWidth(column, width)
 
     def _sort_by(self, column: int) -> None:
         before, order = self._sorted

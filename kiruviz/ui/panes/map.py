@@ -10,8 +10,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from kiruviz.analysis.placement import densest_spot
-from kiruviz.palette import cluster_color, neutral_color
+from kiruviz.palette import ALL_DIFFERENT, cluster_color, neutral_color
 from kiruviz.tasks.exports import MapView
 from kiruviz.ui.conductor import Conductor
 from kiruviz.ui.document import Document
@@ -20,6 +19,7 @@ from kiruviz.ui.map.canvas import MapCanvas
 from kiruviz.ui.map.colouring import COLOR_BY, ColorBy, color_rows
 from kiruviz.ui.map.hover_card import HoverCard
 from kiruviz.ui.map.scene import NameMark, Scene, ShownWords
+from kiruviz.ui.map.spots import Spots
 from kiruviz.ui.theme import Theme
 from kiruviz.ui.widgets.banner import Banner
 from kiruviz.ui.widgets.basics import Choice, button, label
@@ -72,6 +72,10 @@ class MapPane(QWidget):
         self._rest.setSingleShot(True)
         self._rest.setInterval(_HOVER_MS)
         self._rest.timeout.connect(self._ask_nearest)
+        self._spots = Spots()
+        self._more_spots = QTimer(self)
+        self._more_spots.setSingleShot(True)
+        self._more_spots.timeout.connect(self._find_spots)
         self._connect()
 
     def _connect(self) -> None:
@@ -172,9 +176,13 @@ class MapPane(QWidget):
         self.canvas.move_to(coords, final)
 
     def restyle(self) -> None:
-        """Colours, names and selection anew."""
-        self._style(self.canvas.scene)
-        self.canvas.refresh()
+        """Colours, names and selection anew; what looks as before is not drawn again."""
+        scene = self.canvas.scene
+        before = (scene.colors, scene.bar, scene.selected, scene.cluster, scene.dimmed, scene.focus, scene.marks)
+        self._style(scene)
+        after = (scene.colors, scene.bar, scene.selected, scene.cluster, scene.dimmed, scene.focus, scene.marks)
+        if not all(map(_alike, before, after)):
+            self.canvas.refresh()
 
     def _style(self, scene: Scene) -> None:
         document = self._document
@@ -183,37 +191,53 @@ class MapPane(QWidget):
         coloring = color_rows(document.record, document.labels, self.color_by, self._theme.ground)
         scene.colors, scene.bar = coloring.colors, coloring.bar
         self.kinds.show_kinds(coloring.kinds)
-        scene.selected = document.selected_rows
-        scene.focus = document.focus
+        self._show_selected(scene)
         if document.coords is not None:
             scene.marks = self._marks(document.coords)
 
     def _marks(self, coords: np.ndarray) -> tuple[NameMark, ...]:
-        """Names of named and resisting clusters; unnamed ones have none to show."""
+        """Names of named and resisting clusters; unnamed ones have none to show. Of very many some come a moment
+        later."""
         labels, theme = self._document.labels, self._theme
         if labels is None or theme is None:
             return ()
+        sizes = labels.sizes()
+        named = [c for c in labels.clusters.values() if c.status != "unnamed" and c.cluster_id in sizes]
+        named.sort(key=lambda cluster: -sizes[cluster.cluster_id])
+        self._spots.follow(coords, labels)
+        if not self._spots.find(cluster.cluster_id for cluster in named):
+            self._more_spots.start()
         marks = []
-        for cluster in labels.clusters.values():
-            if cluster.status == "unnamed":
+        for cluster in named:
+            spot = self._spots.at(cluster.cluster_id)
+            if spot is None:
                 continue
-            members = labels.members(cluster.cluster_id)
-            if not len(members):
-                continue
-            x, y = densest_spot(coords[members]).tolist()
             resists = cluster.status == "resists"
             color = neutral_color(theme.ground) if resists else cluster_color(cluster.color, theme.ground)
-            marks.append(NameMark(cluster.cluster_id, cluster.title, x, y, color, resists, len(members)))
+            marks.append(NameMark(cluster.cluster_id, cluster.title, *spot, color, resists, sizes[cluster.cluster_id]))
         return tuple(marks)
+
+    def _find_spots(self) -> None:
+        coords = self._document.coords
+        if coords is not None and len(coords) == len(self.canvas.scene.coords) and not self.canvas.is_moving:
+            self.canvas.scene.marks = self._marks(coords)
+            self.canvas.refresh()
 
     def _selection_changed(self) -> None:
         scene = self.canvas.scene
         if self._document.record is None or len(scene.coords) != len(self._document.record):
             return
-        scene.selected = self._document.selected_rows
-        scene.focus = self._document.focus
+        self._show_selected(scene)
         self.lasso_bar.refresh()
         self.canvas.refresh()
+
+    def _show_selected(self, scene: Scene) -> None:
+        document = self._document
+        scene.selected = document.selected_rows
+        scene.cluster = document.cluster_id
+        shared = document.labels is not None and len(document.labels.clusters) > ALL_DIFFERENT
+        scene.dimmed = shared and self.color_by == "cluster"
+        scene.focus = document.focus
 
     # The hand
 
@@ -258,6 +282,12 @@ class MapPane(QWidget):
         elif event.type() == QEvent.Type.Leave:
             self.card.hide()
         return super().eventFilter(watched, event)
+
+
+def _alike(one: object, other: object) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    return one == other
 
 
 class LassoBar(QFrame):
