@@ -21,26 +21,30 @@ def read(path: Path, name: str | None, progress: Progress) -> VectorTable:
     ------
     UserError : damaged, several list columns and none named, or a row (named) whose list is missing or longer
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     progress.report(None, f"Reading {path.name}")
     try:
-        schema = pq.read_schema(path)
-        lists = [f.name for f in schema if _is_vector(f.type)]
-        lists = columns.likely_first(lists)
-        if name is None and len(lists) > 1:
-            rows = pq.read_metadata(path).num_rows
-            choices = tuple(TableChoice(one, (rows,), str(schema.field(one).type)) for one in lists)
-            raise SeveralTablesError(path, choices)
-        if name is not None and name not in lists:
-            raise UserError(f"{path} has no list column “{name}”; it has {', '.join(lists) or 'none'}.")
-        chosen = name if name is not None else next(iter(lists), None)
-        wanted = [f.name for f in schema if f.name == chosen or _is_plain(f.type)]
-        table = pq.read_table(path, columns=wanted, use_threads=False)
-    except (pa.ArrowException, OSError, ValueError) as error:
+        return _read(path, name)
+    except UserError:
+        raise
+    except Exception as error:  # pages are decoded as they are used, and damaged ones raise whatever comes
         said = str(error).splitlines()[0] if str(error) else "cut off"
         raise UserError(f"{path} is damaged or no Parquet file ({said}); fetch it again.") from error
+
+
+def _read(path: Path, name: str | None) -> VectorTable:
+    import pyarrow.parquet as pq
+
+    schema = pq.read_schema(path)
+    lists = columns.likely_first([f.name for f in schema if _is_vector(f.type)])
+    if name is None and len(lists) > 1:
+        rows = pq.read_metadata(path).num_rows
+        choices = tuple(TableChoice(one, (rows,), str(schema.field(one).type)) for one in lists)
+        raise SeveralTablesError(path, choices)
+    if name is not None and name not in lists:
+        raise UserError(f"{path} has no list column “{name}”; it has {', '.join(lists) or 'none'}.")
+    chosen = name if name is not None else next(iter(lists), None)
+    wanted = [f.name for f in schema if f.name == chosen or _is_plain(f.type)]
+    table = pq.read_table(path, columns=wanted, use_threads=False)
     plain = {one: table.column(one) for one in wanted if one != chosen}
     if chosen is not None:
         vectors = _from_lists(path, chosen, table.column(chosen))
