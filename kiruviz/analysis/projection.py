@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from kiruviz.analysis.threads import one_thread
 from kiruviz.errors import UserError
 from kiruviz.space import FloatArray
 
@@ -140,7 +141,8 @@ def pca(vectors: npt.ArrayLike, components: int = 2) -> PcaResult:
     centred = rows - mean if small else rows - mean.astype(np.float32)
     possible = min(components, n, width)
     model = PCA(n_components=possible, svd_solver="covariance_eigh" if n >= width else "full")
-    coords[:, :possible] = model.fit_transform(centred)
+    with one_thread():
+        coords[:, :possible] = model.fit_transform(centred)
     explained[:possible] = model.explained_variance_ratio_
     return PcaResult(coords, explained)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kiruviz.analysis.threads import one_thread
 from kiruviz.errors import UserError
 from kiruviz.progress import Progress, Silent
 from kiruviz.space import FloatArray, Transform
@@ -64,7 +65,8 @@ class TableTransform:
         if self.mean is not None:
             block -= self.mean
         if len(self.directions):
-            block -= (block @ self.directions.T) @ self.directions
+            with one_thread():
+                block -= (block @ self.directions.T) @ self.directions
         if self.transform.normalize:
             lengths = np.sqrt(np.einsum("ij,ij->i", block, block))
             lengths[lengths == 0.0] = 1.0
@@ -123,7 +125,10 @@ def fit(
     if kept == 0:
         raise UserError("Centring needs at least one usable row, and this table has none.")
     mean = _mean(table, keep, kept, progress)
-    directions = _top_directions(table, keep, mean, top, progress) if top else none
+    if not top:
+        return TableTransform(transform, mean, none)
+    with one_thread():
+        directions = _top_directions(table, keep, mean, top, progress)
     return TableTransform(transform, mean, directions)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kiruviz.analysis.grouping import KMeansParams
+from kiruviz.analysis.grouping import cluster_spec
 from kiruviz.errors import UserError
 from kiruviz.figures import map_figure
 from kiruviz.figures.curve_figure import CurvePicture
@@ -68,7 +68,7 @@ def test_umap_and_every_part_of_the_recipe_come_back(tmp_path: Path) -> None:
     record = spaces.pack_space(Silent(), recipe).record
     params = maps.default_params("umap", len(record)) | {"n_epochs": 30, "seed": 4}
     projected = maps.project(Silent(), record.recipe, "umap", params)
-    grouped = maps.cluster(Silent(), record.recipe, maps.ClusterSpec(KMeansParams(5, 2, 1)))
+    grouped = maps.cluster(Silent(), record.recipe, cluster_spec("kmeans", k=5, n_init=2, seed=1))
     path = tmp_path / "a.kiru"
     with Session.create(path) as session:
         space_id = session.add_space(record)
