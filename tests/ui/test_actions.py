@@ -25,8 +25,8 @@ SHARED = [action for action in ACTIONS if action.name not in ("quit", "open_mini
 def files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, qtbot: object) -> Path:
     """File dialogs answer at once: a new file, or nothing to open."""
 
-    def save(*_: object) -> tuple[str, str]:
-        return str(tmp_path / "file"), "CSV (*.csv)"
+    def save(_parent: object, _title: str, _name: str, filters: str) -> tuple[str, str]:
+        return str(tmp_path / "file"), filters.split(";;")[0]
 
     monkeypatch.setattr(QFileDialog, "getSaveFileName", save)
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("", ""))

@@ -22,6 +22,7 @@ from kiruviz.ui.panes.members_model import DISTANCE, WORD, ZIPF, MembersModel
 from kiruviz.ui.panes.members_table import MembersTable
 from kiruviz.ui.theme import ThemeKeeper
 from kiruviz.ui.window import MainWindow
+from tests.session.helpers import record
 from tests.ui import driving
 from tests.ui.driving import press, press_focus, wait_until
 
@@ -401,3 +402,14 @@ def test_twenty_thousand_members_scroll_smoothly(qapp: QApplication, vocabulary:
     table.deleteLater()
     assert max(took.values()) < 50
     assert worst < SMOOTH_MS
+
+
+def test_distances_of_other_rows_that_come_late_are_none(qtbot: object) -> None:
+    model = MembersModel()
+    model.set_record(record())
+    model.sort(DISTANCE)
+    model.set_distances(np.arange(3.0))
+    model.set_members(np.array([11, 2, 7]))
+    assert model.rows.tolist() == [11, 2, 7]
+    model.set_distances(np.arange(12.0)[::-1])
+    assert model.rows.tolist() == [11, 7, 2]

@@ -83,7 +83,10 @@ class MembersModel(QAbstractTableModel):
         self.checks_changed.emit()
 
     def set_distances(self, distances: Values | None) -> None:
-        """Distances of all rows of the map, None while they are on their way: the order of the last ones stays."""
+        """Distances of all rows of the map, None while they are on their way: the order of the last ones stays.
+        Those of other rows, which a late job may bring, are none."""
+        if distances is not None and len(distances) != len(self._checked):
+            distances = None
         self._settled = distances is not None
         if distances is not None:
             self._distances = np.asarray(distances, np.float64)
