@@ -18,8 +18,8 @@ from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from kiruviz.analysis.grouping import ClusterSpec, KMeansParams
 from kiruviz.space import Rows
-from kiruviz.tasks.maps import ClusterSpec
 from kiruviz.ui.app import spare_start_up_objects
 from kiruviz.ui.conductor import MapChoice
 from kiruviz.ui.window import MainWindow
@@ -44,7 +44,7 @@ def labelled(window: MainWindow) -> MainWindow:
     """The whole vocabulary by PCA in 500 clusters, every fifth of them named."""
     document = window.document
     assert document.record is not None
-    window.conductor.choice = MapChoice("pca", {}, ClusterSpec(2, 1, 0))
+    window.conductor.choice = MapChoice("pca", {}, ClusterSpec(KMeansParams(2, 1, 0)))
     window.conductor.show_space(replace(document.record.recipe, rows=Rows()))
     wait_until(lambda: document.record is not None and len(document.record) > 40_000, "the vocabulary", SECONDS)
     wait_until(lambda: document.labels is not None and document.coords is not None, "a map and clusters", SECONDS)
