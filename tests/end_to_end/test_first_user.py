@@ -50,7 +50,9 @@ def _export(window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     press_focus("e", modifier=CONTROL)
     dialog = window._export_dialog
     assert isinstance(dialog, ExportDialog)
-    dialog.save_to(figure, dialog.spec())
+    settings = dialog.settings()
+    assert settings is not None
+    dialog.save_to(figure, settings)
     wait_until(figure.exists, "the figure")
     driving.wait_rest(window)
     driving.wake(window)
