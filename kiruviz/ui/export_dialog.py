@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QByteArray, QMimeData, QSize, Qt, QTimer
-from PySide6.QtGui import QGuiApplication, QImage, QPixmap, QResizeEvent
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtGui import QImage, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from kiruviz.errors import UserError
@@ -16,6 +16,7 @@ from kiruviz.tasks.kept_figure import FigureSettings
 from kiruviz.ui.figure_form import FigureForm
 from kiruviz.ui.figure_subjects import Subject
 from kiruviz.ui.widgets.basics import button, label, row
+from kiruviz.ui.widgets.clipboard import copy_picture
 
 if TYPE_CHECKING:
     from kiruviz.ui.window import MainWindow
@@ -169,10 +170,5 @@ class ExportDialog(QDialog):
         job.failed.connect(lambda error: self._say_problem(error.sentence))
 
     def _to_clipboard(self, png: bytes, svg: bytes) -> None:
-        data = QMimeData()
-        data.setImageData(QImage.fromData(png))
-        if svg:
-            data.setData("image/svg+xml", QByteArray(svg))
-            data.setText(svg.decode("utf-8"))
-        QGuiApplication.clipboard().setMimeData(data)
+        copy_picture(QImage.fromData(png), svg)
         self._window.tell("Copied the picture and its SVG." if svg else "Copied the picture.")
