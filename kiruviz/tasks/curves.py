@@ -37,7 +37,7 @@ def effect_curve(effect: Effect, used: int | None, record: SpaceRecord) -> Curve
         x_title=_ACROSS[spec.method],
         y_title="Mean silhouette" if by_number else "Clusters",
         marked=None if used is None else float(used),
-        title=f"{spec.title}: {record.model_title}, {record.recipe.rows.title}",
+        title=f"{spec.title}: {record.recipe.rows.title}",  # the model too would not fit one column
         shares=tuple(point.noise for point in points) if any(point.noise for point in points) else (),
         share_title="Share of noise",
         recipe_lines=lines | {"clusters": spec.describe(), "versions": versions},
