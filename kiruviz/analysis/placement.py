@@ -312,11 +312,11 @@ def _near_places(anchor: Array, size: Array, bounds: Box, crowd: Crowd) -> tuple
     """Boxes (c, q, 4) within reach of each anchor, and their cost (c, q): by distance and by the points they cover;
     infinite where a place is beyond reach or out of bounds."""
     width, height = size[:, :1], size[:, 1:]
-    columns, rows = (a.ravel() for a in np.meshgrid(np.arange(-4.0, 5.0), np.arange(-7.0, 8.0)))
+    columns, rows = (a.ravel() for a in np.meshgrid(np.arange(-6.0, 7.0), np.arange(-10.0, 11.0)))
     low, high = np.array(bounds[:2]) + size / 2, np.array(bounds[2:]) - size / 2
     home = np.clip(anchor, low, np.maximum(low, high))
-    x, y = home[:, :1] + columns * width * 3 / 16, home[:, 1:] + rows * height / 3
-    within = (np.abs(columns) * width * 3 / 16 <= 3.0 * height + 1e-9) & (low <= high).all(axis=1, keepdims=True)
+    x, y = home[:, :1] + columns * width / 8, home[:, 1:] + rows * height / 4
+    within = (np.abs(columns) * width / 8 <= 3.0 * height + 1e-9) & (low <= high).all(axis=1, keepdims=True)
     within &= (x >= low[:, :1]) & (x <= high[:, :1]) & (y >= low[:, 1:]) & (y <= high[:, 1:])
     boxes = np.stack([x - width / 2, y - height / 2, x + width / 2, y + height / 2], axis=-1)
     # A step sideways leaves the name over its cluster; a step up or down soon leaves it.

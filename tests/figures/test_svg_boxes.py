@@ -229,7 +229,7 @@ def test_the_legend_stands_where_it_is_wanted(picture, tmp_path, where):
 def test_a_selections_words_are_those_that_are_shown(picture, tmp_path):
     shown = replace(picture(60, 4), selected=(3, 7, 11))
     for labels, kinds in (("selection", {"word", "name"}), ("words", {"word"}), ("names", {"name"})):
-        spec = FigureSpec(width_mm=400, height_mm=300, labels=labels, legend="none", title="")
+        spec = FigureSpec(labels=labels, legend="none", title="")
         written = texts_of(save(shown, spec, tmp_path / f"{labels}.svg"))
         assert {t.kind for t in written} == kinds
         if labels == "selection":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -103,15 +104,23 @@ def test_a_kill_at_any_moment_loses_no_edit_that_had_returned(tmp_path: Path) ->
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX")
-def test_an_untitled_session_is_offered_back_after_a_kill() -> None:
+def test_an_untitled_session_is_offered_back_after_a_kill(tmp_path: Path) -> None:
     session = Session.untitled()
     session.set_clusters(session.add_space(record()), "kmeans", {}, [0, 1, 2] * 4)
     session.close()
+    shutil.copy(session.path, tmp_path / "twin.kiru")
     returned = killed(session.path, 0, 9, 0.0)
     assert returned >= 9
     (info,) = find_untitled()
     assert info.path == session.path
-    assert info.named + info.resists > 0
+    answered = []  # after the actions that returned, and after the one that was under way
+    with Session.open(tmp_path / "twin.kiru") as twin:
+        for turn in range(returned + 1):
+            act(twin, 0, turn)
+            assert twin.labels is not None
+            answered.append((twin.labels.progress().named, twin.labels.progress().resists))
+    assert (info.named, info.resists) in answered[-2:]
+    assert sum(answered[-2]) > 0
     assert Path(f"{session.path}-wal").exists(), "looking at it did not change what the crash left"
     Session.open(info.path).discard()
     assert find_untitled() == []
