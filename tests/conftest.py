@@ -72,6 +72,12 @@ def home(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.fixture(scope="session")
+def session_cache() -> Path:
+    """The cache folder that all tests share."""
+    return _CACHE
+
+
 @pytest.fixture
 def own_cache(home: Path) -> Path:
     """A cache folder that is empty and the test's own, where the session's would get in the way."""

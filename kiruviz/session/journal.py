@@ -93,6 +93,11 @@ def load_set(connection: sqlite3.Connection, set_id: int) -> LabelSet:
     return LabelSet(set_id, space_id, method, codec.loads(params), codec.unpack_ids(assignment), clusters, created)
 
 
+def count_sets(connection: sqlite3.Connection) -> int:
+    """How many sets there are, without looking into them."""
+    return int(connection.execute("SELECT count(*) FROM label_sets").fetchone()[0])
+
+
 def list_sets(connection: sqlite3.Connection) -> list[LabelSetInfo]:
     """All sets, oldest first."""
     spaces = {

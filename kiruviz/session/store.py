@@ -139,6 +139,12 @@ class Session(SessionFile):
         self._done(labels, entry)
         return labels
 
+    @property
+    def set_count(self) -> int:
+        """How many sets of clusters were ever made."""
+        with files.reading(self.path):
+            return journal.count_sets(self._connection)
+
     def label_sets(self) -> list[LabelSetInfo]:
         """All sets of clusters ever made, oldest first."""
         with files.reading(self.path):

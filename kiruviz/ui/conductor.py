@@ -482,7 +482,7 @@ class Conductor(QObject):
     def _look_for_former_names(self) -> None:
         """Names of former sets to suggest; they are in the session, so the model need not be there."""
         session = self.document.session
-        if session is not None and len(session.label_sets()) > 1:
+        if session is not None and session.set_count > 1:
             job = self.runner.start(
                 "analysis", "Former names", lists.former_names, str(session.path), key="former", quiet=True
             )

@@ -18,7 +18,7 @@ from kiruviz.ui.theme import ThemeKeeper
 from kiruviz.ui.widgets.basics import Choice
 from kiruviz.ui.window import MainWindow
 
-LONG = 240.0
+LONG = 60.0
 NONE = Qt.KeyboardModifier.NoModifier
 
 

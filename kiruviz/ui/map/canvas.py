@@ -31,6 +31,7 @@ LassoMode = Literal["replace", "add", "take"]
 _FRAME_MS = 16
 # Up to here rows glide to their new places; more rows jump.
 _GLIDING_ROWS = 5000
+_ARRANGE_MS = 60
 _PICK_PIXELS = 12
 _CLICK_PIXELS = 4
 
@@ -67,12 +68,17 @@ class MapCanvas(QWidget):
         self._stale = True
         self._touched = False
         self._wordless = False
+        self._names_first = False
         self._pressed_at: QPointF | None = None
         self._dragged_at: QPointF | None = None
         self._lasso: list[QPointF] = []
         self._hover = -1
         self._whole: tuple[npt.NDArray[np.float32], tuple[int, int], float] | None = None
         self._target: npt.NDArray[np.float32] | None = None
+        self._arrange = QTimer(self)
+        self._arrange.setSingleShot(True)
+        self._arrange.setInterval(_ARRANGE_MS)
+        self._arrange.timeout.connect(self._arrange_all)
         self._glide = QTimer(self)
         self._glide.setInterval(_FRAME_MS)
         self._glide.timeout.connect(self._glide_on)
@@ -114,6 +120,20 @@ class MapCanvas(QWidget):
         """Draw anew after the scene or the look changed."""
         self._stale = True
         self.update()
+
+    def recolor(self) -> None:
+        """Draw anew after colours, names or the selection changed and no row moved. Of many rows only the names that
+        changed are placed at once; all words and names are arranged a moment later, so that no key waits for them."""
+        if self._stale or len(self.scene.coords) <= _GLIDING_ROWS:
+            self.refresh()
+            return
+        self._annotations = self._annotator.rename(self._annotations, self.scene, self.view, self._obstacle_boxes())
+        self._arrange.start()
+        self.update()
+
+    def _arrange_all(self) -> None:
+        self._names_first = False
+        self.refresh()
 
     def fit(self) -> None:
         """Show every row."""
@@ -220,12 +240,20 @@ class MapCanvas(QWidget):
             return
         self._stale = False
         self._screen = self.view.to_screen(self.scene.coords)
-        boxes = [
+        self._annotations = self._annotator.annotate(
+            self.scene,
+            self.view,
+            self._screen,
+            self.radius,
+            self._obstacle_boxes(),
+            words=not (self._wordless or self._names_first),
+        )
+
+    def _obstacle_boxes(self) -> list[tuple[float, float, float, float]]:
+        return [
             (float(r.left() - 4), float(r.top() - 4), float(r.right() + 4), float(r.bottom() + 4))
             for r in (w.geometry() for w in self.obstacles if w.isVisible())
         ]
-        words = not self._wordless
-        self._annotations = self._annotator.annotate(self.scene, self.view, self._screen, self.radius, boxes, words)
 
     # Moving
 
@@ -239,6 +267,9 @@ class MapCanvas(QWidget):
     def _fly(self, view: Viewport) -> None:
         if len(self.scene.coords) > _GLIDING_ROWS or not self.isVisible():
             self.view = view
+            self._names_first = len(self.scene.coords) > _GLIDING_ROWS
+            if self._names_first:
+                self._arrange.start()  # the words come a moment later: a key that flies is answered at once
             self.refresh()
             self.view_changed.emit()
             return

@@ -113,9 +113,8 @@ def _crisp(
 ) -> None:
     tenths = max(1, round(radius * 10))
     half = (radius + 1.5) * 1.0
-    shown = colors.tolist()
-    for row, (x, y) in zip(rows.tolist(), screen[rows].tolist(), strict=True):
-        painter.drawPixmap(QPointF(x - half, y - half), _dot(shown[row], tenths, theme.background, ratio))
+    for color, (x, y) in zip(colors[rows].tolist(), screen[rows].tolist(), strict=True):
+        painter.drawPixmap(QPointF(x - half, y - half), _dot(color, tenths, theme.background, ratio))
 
 
 @lru_cache(maxsize=2048)

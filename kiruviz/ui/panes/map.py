@@ -182,7 +182,7 @@ class MapPane(QWidget):
         self._style(scene)
         after = (scene.colors, scene.bar, scene.selected, scene.cluster, scene.dimmed, scene.focus, scene.marks)
         if not all(map(_alike, before, after)):
-            self.canvas.refresh()
+            self.canvas.recolor()
 
     def _style(self, scene: Scene) -> None:
         document = self._document
@@ -229,7 +229,7 @@ class MapPane(QWidget):
             return
         self._show_selected(scene)
         self.lasso_bar.refresh()
-        self.canvas.refresh()
+        self.canvas.recolor()
 
     def _show_selected(self, scene: Scene) -> None:
         document = self._document
